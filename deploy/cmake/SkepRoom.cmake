@@ -1,0 +1,47 @@
+# One library per room, one test binary per room.
+#
+#   skep_room(storage_acid SOURCES a.cc b.cc PUBLIC skep::storage_model PRIVATE absl::strings)
+#   skep_test(storage_acid_test SOURCES a_test.cc DEPS skep::storage_acid LABELS unit)
+#
+# PUBLIC lists what the room's headers include, PRIVATE what only its .cc files include.
+include(CMakeParseArguments)
+
+add_library(skep_options INTERFACE)
+target_include_directories(skep_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>")
+target_compile_options(skep_options INTERFACE -Wall -Wextra -Werror)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(skep_options INTERFACE -Wthread-safety)
+endif()
+if(SKEP_SANITIZE)
+  add_compile_options("-fsanitize=${SKEP_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options("-fsanitize=${SKEP_SANITIZE}")
+endif()
+
+function(skep_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(skep_${name} STATIC ${ARG_SOURCES})
+    target_link_libraries(skep_${name} PUBLIC ${ARG_PUBLIC} PRIVATE skep_options ${ARG_PRIVATE})
+    target_include_directories(skep_${name} PUBLIC "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>")
+  else()
+    add_library(skep_${name} INTERFACE)
+    target_link_libraries(skep_${name} INTERFACE ${ARG_PUBLIC})
+    target_include_directories(skep_${name} INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>")
+  endif()
+  add_library(skep::${name} ALIAS skep_${name})
+endfunction()
+
+# LABELS default to "unit". Tests run from the source root, so relative fixture paths work.
+function(skep_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE skep_options skep::testing ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()

@@ -1,0 +1,286 @@
+#pragma once
+
+// What can be asked of the state machine and what it answers, as plain values. proto/wire fills and reads
+// them; tests write them by hand. Units and rules are those of proto/skep/v1, which mirrors this file.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/model/rows.h"
+#include "storage/model/snapshot.h"
+
+namespace skep::state {
+
+// Identity of a creating call (design: request ids). All zero: the caller does not want repetition.
+struct RequestKey {
+  std::array<uint8_t, 16> id{};
+  bool repeat = false;
+  bool given() const;
+};
+enum class RequestKind { kOpen = 1, kLock = 2, kEnqueue = 3, kCreateTable = 4, kRegisterTable = 5 };
+
+// ---- transactions ----
+
+struct OpenTxns {
+  int64_t count = 1;
+  TxnType type = TxnType::kDefault;
+  std::string user;
+  std::string host;
+  std::string agent;
+  std::optional<std::chrono::milliseconds> timeout;  // lease; default and maximum from the options
+  bool keep_all_pinned = false;
+  RequestKey request;
+};
+struct OpenedTxns {
+  TxnId first;
+  int64_t count = 0;       // ids first … first+count−1
+  CommitSeq snapshot_seq;
+  std::chrono::milliseconds timeout{0};
+};
+
+struct PartitionWrite {
+  std::string partition;  // empty: the table (all partitions of a partitioned one)
+  WriteOp op = WriteOp::kInsert;
+};
+// Everything the transaction wrote to one table.
+struct TableWrites {
+  TableName table;
+  std::vector<PartitionWrite> writes;  // empty: wrote nothing
+};
+struct CommitTxn {
+  TxnId txn;
+  // Complete per named table; a table with a write id that is not named counts as an update of all its
+  // partitions, together with what locks and AddPartitions declared.
+  std::vector<TableWrites> write_set;
+};
+struct CommittedTxn {
+  CommitSeq seq;
+};
+
+struct AbortTxns {
+  std::vector<TxnId> txns;
+  AbortCause cause = AbortCause::kUser;
+};
+struct AbortedTxns {
+  std::vector<TxnId> aborted;            // now, or before (idempotent)
+  std::vector<TxnId> not_found;
+  std::vector<TxnId> already_committed;
+};
+
+struct Heartbeat {
+  std::vector<TxnId> txns;
+  std::vector<LockId> locks;  // locks outside transactions
+};
+struct HeartbeatResult {
+  struct Ended {
+    TxnId txn;
+    AbortCause cause = AbortCause::kNone;
+  };
+  std::vector<Ended> aborted;
+  std::vector<TxnId> committed;
+  std::vector<TxnId> not_found;
+  std::vector<LockId> locks_not_found;
+};
+
+struct TxnInfo {
+  TxnId id;
+  TxnState state = TxnState::kOpen;
+  AbortCause cause = AbortCause::kNone;      // aborted only
+  std::optional<TxnRow> open;                // open only
+  std::optional<Timestamp> last_heartbeat;   // open only
+  std::optional<std::chrono::milliseconds> lease_left;
+  std::vector<TableName> tables;             // written: with a write id or a component
+  std::vector<LockId> locks;
+};
+struct ListTxns {
+  std::vector<TxnState> states;  // empty: open
+  std::string user;              // empty: all
+  std::optional<TableId> table;
+  TxnId after;                   // page: ids above
+  int64_t limit = 100;
+};
+
+// ---- write ids and snapshots ----
+
+struct AllocateWriteIds {
+  TableName table;
+  std::vector<TxnId> txns;
+};
+struct AllocatedWriteIds {
+  TableId table;
+  std::vector<std::pair<TxnId, WriteId>> ids;  // ascending by transaction
+};
+struct GetValidWriteIds {
+  TxnId txn;
+  std::vector<TableName> tables;
+  bool names_all = false;  // "these are all tables I hold": ends the pin on every table
+};
+struct ValidWriteIds {
+  std::vector<WriteIdSnapshot> tables;  // in the order asked
+};
+struct AddPartitions {
+  TxnId txn;
+  TableName table;
+  std::vector<std::string> partitions;
+  WriteOp op = WriteOp::kUpdate;
+};
+
+// ---- locks ----
+
+struct LockComponent {
+  LockResource resource;
+  LockKind kind = LockKind::kSharedRead;
+  std::optional<WriteOp> op;  // none: reads, or DDL that writes no rows
+  bool dynamic = false;       // partitions known only after the statement ran
+};
+struct AcquireLocks {
+  TxnId txn;  // none: outside any transaction, kept by heartbeats of its own
+  std::vector<LockComponent> components;
+  bool wait = true;  // false: NOT_ACQUIRED instead of queueing
+  std::string user, host, agent;
+  RequestKey request;
+};
+struct Blocker {
+  LockId lock;
+  TxnId txn;
+  LockResource resource;
+  LockKind kind = LockKind::kSharedRead;
+  LockState state = LockState::kAcquired;
+  std::string user, host, agent;
+  Timestamp since{};
+};
+struct LockAnswer {
+  LockId lock;
+  LockState state = LockState::kWaiting;
+  bool snapshot_stale = false;        // granted EXCL_WRITE or stronger over a newer update
+  std::vector<Blocker> blocked_by;    // while waiting
+  int64_t position = 0;               // waiting requests ahead that block it, plus one
+  std::string reason;                 // for people
+};
+// A waiting request that ended in this unit, one way or the other: the loop wakes its caller with it.
+struct LockNotice {
+  LockId lock;
+  LockAnswer answer;
+};
+struct ReleaseLock {
+  LockId lock;
+  bool force = false;  // operator: also an acquired lock of an open transaction
+};
+struct ListLocks {
+  std::optional<LockResource> resource;  // overlapping ones
+  TxnId txn;
+  bool waiting_only = false;
+  LockId after;
+  int64_t limit = 100;
+};
+
+// ---- tables ----
+
+struct CreateTable {
+  TableName name;
+  bool external = false;
+  FileFormat format = FileFormat::kOrc;
+  TableSchema schema;
+  Properties properties;
+  std::string location;  // normalised, inside a root; the caller chose the default
+  RequestKey request;
+};
+// Register in two steps: the name and location are held while the directory is scanned.
+struct ReserveTable {
+  TableName name;
+  std::string location;
+  RequestKey request;
+};
+struct RegisterTable {
+  TableName name;
+  std::string location;
+  TableKind kind = TableKind::kFullAcid;
+  FileFormat format = FileFormat::kOrc;
+  TableSchema schema;
+  Properties properties;
+  WriteId highest_write_id;                  // max(disk, HIGH)
+  std::vector<int64_t> aborted_write_ids;    // of LIST
+  std::vector<std::string> partitions;       // found by the scan
+  TxnId adopted_txn_bound;                   // highest `_vN` found; the transaction counter is raised above it
+  std::vector<int64_t> adopted_aborted_txns;
+  RequestKey request;
+};
+struct TableInfo {
+  TableRow row;
+  int64_t partitions = 0;
+  int64_t open_write_ids = 0;
+};
+
+// ---- compaction ----
+
+struct EnqueueCompaction {
+  TableName table;
+  std::string partition;
+  CompactionType type = CompactionType::kMajor;
+  std::string initiator;
+  std::string reason;
+  RequestKey request;
+};
+struct EnqueuedCompaction {
+  CompactionId id;
+  bool accepted = true;
+  CompactionState state = CompactionState::kInitiated;
+  std::string message;
+};
+struct ListCompactions {
+  std::optional<CompactionId> id;
+  std::optional<TableName> table;
+  std::optional<std::string> partition;
+  std::vector<CompactionState> states;
+  CompactionId after;
+  int64_t limit = 100;
+};
+// What a worker needs: the claim, its transaction's view, where to work.
+struct ClaimedCompaction {
+  CompactionRow row;            // state kWorking, txn and highest_write_id set
+  TableRow table;
+  WriteIdSnapshot write_ids;    // compactor's view
+  TxnSnapshot txns;
+};
+struct PublishCompaction {
+  CompactionId id;
+  int64_t claim = 0;            // fencing number from the claim
+  WriteId highest_write_id;     // as the plan narrowed it (OUT-15)
+};
+struct FinishCompaction {       // failed, or refused because there is nothing to do
+  CompactionId id;
+  int64_t claim = 0;
+  CompactionState state = CompactionState::kFailed;  // kFailed, kRefused, kInitiated (give the claim back)
+  std::string message;
+};
+
+// ---- cleaning ----
+
+struct Pin {
+  TxnId txn;
+  bool every_table = false;   // pins all until it names one
+  CommitSeq snapshot_seq;
+  std::string user, host, agent;
+  Timestamp open_time{};
+  bool ended = false;         // the server ended it; the pin lives one more lease
+};
+// BeginClean's answer: go, with the view to select by; or wait, with who pins.
+struct CleanTask {
+  CompactionRow row;
+  TableRow table;
+  WriteIdSnapshot write_ids;  // of the compaction's own sequence, cleaner's form, high = row.highest_write_id
+  TxnSnapshot txns;           // of the same sequence
+  std::vector<Pin> pinned_by;  // not empty: nothing may be deleted yet
+};
+struct FinishClean {
+  CompactionId id;
+  bool done = true;           // false: something is left; tried again at `retry_at`
+  std::string error;
+  Timestamp retry_at{};
+};
+
+}  // namespace skep::state

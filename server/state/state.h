@@ -1,0 +1,157 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "server/state/commands.h"
+#include "storage/model/stored_state.h"
+
+namespace skep::state {
+
+struct Options {
+  std::chrono::milliseconds txn_timeout{300'000};
+  int64_t max_open_txns = 100'000;
+  int64_t max_batch = 1'000;
+  int64_t max_lock_components = 10'000;
+  int64_t request_ring = 1'000'000;
+  std::chrono::milliseconds claim_lease{600'000};
+  int64_t history_succeeded = 3, history_failed = 3, history_refused = 3;  // per partition
+};
+
+// When a command is decided.
+struct Now {
+  Timestamp wall{};
+  MonoTime mono{};
+};
+
+// Collects what the commands of one unit of work change.
+class Unit {
+ public:
+  explicit Unit(CommitSeq seq) : seq_(seq) {}
+
+  CommitSeq seq() const { return seq_; }  // the number this unit gets if it changes anything
+  void Add(Effect effect) { effects_.push_back(std::move(effect)); }
+  bool empty() const { return effects_.empty(); }
+  const Effects& effects() const { return effects_; }
+  Effects& effects() { return effects_; }
+
+ private:
+  CommitSeq seq_;
+  Effects effects_;
+};
+
+// Transactions, write ids, snapshots, locks, pins, registry and compaction queue, in memory. Every rule is a
+// method (state, command, now) → (reply, effects); none does IO. Confined to the loop thread.
+//
+// Life of a unit: unit = Begin(); commands…; Seal(unit); store.Append(unit.effects()); then Published() if it
+// is durable, or throw the State away and Load() another from the store if it is not.
+// A command that returns an error may have added effects (a conflict aborts the transaction): they belong to
+// the unit like any others.
+class State {
+ public:
+  static absl::StatusOr<std::unique_ptr<State>> Load(const Options& options, const StoredState& stored, Now now);
+  ~State();
+
+  Unit Begin() const;
+  // Adds the counters and what housekeeping follows from the unit (resolved rows that no snapshot needs).
+  // No-op for a unit without effects.
+  void Seal(Unit& unit);
+  // The unit is durable: snapshots of its number may be handed out.
+  void Published(const Unit& unit);
+  // Requests that were waiting and were granted or ended since the last call.
+  std::vector<LockNotice> TakeNotices();
+
+  // The rows that the store must hold: equals what the store loads after each unit.
+  StoredState ToStored() const;
+
+  // -- transactions (unit.seq() is the sequence of whatever a command commits)
+  absl::StatusOr<OpenedTxns> Open(const OpenTxns& command, Now now, Unit& unit);
+  absl::StatusOr<CommittedTxn> Commit(const CommitTxn& command, Now now, Unit& unit);
+  absl::StatusOr<AbortedTxns> Abort(const AbortTxns& command, Now now, Unit& unit);
+  // One transaction by its owner: errors instead of lists.
+  absl::Status AbortOne(TxnId txn, AbortCause cause, Now now, Unit& unit);
+  HeartbeatResult Beat(const Heartbeat& command, Now now, Unit& unit);
+  absl::StatusOr<TxnInfo> GetTxn(TxnId txn, Now now) const;
+  std::vector<TxnInfo> Txns(const ListTxns& command, Now now) const;
+  // The transaction's own snapshot; TxnId() gives the newest published one.
+  absl::StatusOr<TxnSnapshot> Snapshot(TxnId txn, Now now, Unit& unit);
+  // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE.
+  absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn, Now now, Unit& unit);
+  // Ends every transaction and lock whose lease is over. A stall of the loop is added to all leases first.
+  void Reap(Now now, Unit& unit);
+  void ExtendLeases(std::chrono::nanoseconds stall);
+  std::optional<MonoTime> NextExpiry() const;
+
+  // -- write ids
+  absl::StatusOr<AllocatedWriteIds> Allocate(const AllocateWriteIds& command, Now now, Unit& unit);
+  absl::StatusOr<ValidWriteIds> ValidWriteIdsOf(const GetValidWriteIds& command, Now now, Unit& unit);
+  absl::Status AddWrites(const AddPartitions& command, Now now, Unit& unit);
+
+  // -- locks
+  absl::StatusOr<LockAnswer> Lock(const AcquireLocks& command, Now now, Unit& unit);
+  absl::StatusOr<LockAnswer> CheckLock(LockId lock, Now now, Unit& unit);
+  absl::Status Release(const ReleaseLock& command, Now now, Unit& unit);
+  std::vector<LockRow> Locks(const ListLocks& command) const;
+  absl::StatusOr<LockAnswer> ExplainLock(LockId lock, Now now) const;
+
+  // -- tables
+  absl::StatusOr<TableInfo> Create(const CreateTable& command, Now now, Unit& unit);
+  absl::Status Reserve(const ReserveTable& command, Now now, Unit& unit);
+  void DropReservation(const TableName& name);
+  absl::StatusOr<TableInfo> Register(const RegisterTable& command, Now now, Unit& unit);
+  // The transaction must hold EXCLUSIVE on the table; the table goes when the transaction commits.
+  absl::Status Drop(TxnId txn, const TableName& name, Now now, Unit& unit);
+  // As of the snapshot of `txn` (none: now).
+  absl::StatusOr<TableInfo> GetTable(const TableName& name, TxnId txn) const;
+  std::vector<TableInfo> Tables(const std::string& database, const std::string& after, int64_t limit) const;
+  absl::StatusOr<std::vector<std::string>> Partitions(const TableName& name,
+                                                      TxnId txn,
+                                                      const std::string& after,
+                                                      int64_t limit) const;
+  absl::Status SetProperties(const TableName& name, const Properties& set, const std::vector<std::string>& unset,
+                             Now now, Unit& unit);
+  // Tables with something written since `since` (initiator).
+  struct Changed {
+    TableId table;
+    std::string partition;
+  };
+  std::vector<Changed> ChangedSince(CommitSeq since) const;
+
+  // -- compaction
+  absl::StatusOr<EnqueuedCompaction> Enqueue(const EnqueueCompaction& command, Now now, Unit& unit);
+  std::vector<CompactionRow> Compactions(const ListCompactions& command) const;
+  absl::StatusOr<CompactionRow> Cancel(CompactionId id, Now now, Unit& unit);
+  // Takes the oldest initiated entry, opens the compactor's transaction with a shared lock. nullopt: none.
+  absl::StatusOr<std::optional<ClaimedCompaction>> Claim(const std::string& worker, Now now, Unit& unit);
+  // The view of a claim: asked for after the unit that claimed is durable.
+  absl::StatusOr<ClaimedCompaction> ClaimView(CompactionId id, int64_t claim, Now now, Unit& unit);
+  absl::Status BeatClaim(CompactionId id, int64_t claim, Now now, Unit& unit);
+  absl::Status Publish(const PublishCompaction& command, Now now, Unit& unit);
+  absl::Status Finish(const FinishCompaction& command, Now now, Unit& unit);
+
+  // -- cleaning
+  std::vector<CompactionId> ReadyToClean(Now now) const;
+  absl::StatusOr<CleanTask> ExplainClean(CompactionId id, Now now) const;  // changes nothing
+  absl::StatusOr<CleanTask> BeginClean(CompactionId id, Now now, Unit& unit);
+  absl::Status FinishCleaning(const FinishClean& command, Now now, Unit& unit);
+  std::vector<Pin> PinsOf(TableId table, Now now) const;
+
+  struct Totals {
+    CommitSeq seq;
+    int64_t open_txns = 0, aborted_txns = 0, tables = 0, locks_held = 0, locks_waiting = 0;
+    int64_t queued = 0, working = 0, to_clean = 0;
+    std::optional<TxnInfo> oldest_open;
+  };
+  Totals Summary(Now now) const;
+
+ private:
+  struct Impl;
+  explicit State(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace skep::state

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "storage/model/hive_type.h"
+
+namespace skep {
+
+enum class TableKind { kFullAcid = 0, kInsertOnly = 1, kExternal = 2 };
+enum class FileFormat { kOrc = 0, kParquet = 1, kAvro = 2, kText = 3, kOther = 4 };
+
+std::string_view TableKindName(TableKind kind);      // "FULL_ACID", "INSERT_ONLY", "EXTERNAL"
+std::string_view FileFormatName(FileFormat format);  // "orc", "parquet", …
+absl::StatusOr<FileFormat> ParseFileFormat(std::string_view text);
+
+// What the files of a table hold. Managed means transactional: ORC becomes full ACID, every other format
+// insert-only; an external table is never written.
+struct TableSchema {
+  std::vector<Column> columns;
+  std::vector<Column> partition_columns;
+  friend bool operator==(const TableSchema&, const TableSchema&) = default;
+};
+
+using Properties = std::map<std::string, std::string>;
+
+// A property with this key in any case, as Hive looks up NO_AUTO_COMPACTION. Empty if absent.
+std::string PropertyIgnoreCase(const Properties& properties, std::string_view key);
+
+}  // namespace skep
