@@ -8,7 +8,8 @@ include(CMakeParseArguments)
 
 add_library(skep_options INTERFACE)
 target_include_directories(skep_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>")
-target_compile_options(skep_options INTERFACE -Wall -Wextra -Werror)
+# Options structs are filled with designated initialisers: what is not named keeps its default.
+target_compile_options(skep_options INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(skep_options INTERFACE -Wthread-safety)
 endif()

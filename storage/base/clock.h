@@ -11,8 +11,8 @@ using Timestamp = std::chrono::sys_time<std::chrono::milliseconds>;
 // Time for intervals and leases: never goes back, means nothing after the process ends.
 using MonoTime = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
-// Time as a dependency. Implementations: SystemClock here, ManualClock in tests/testing, the simulator's.
-// Thread-safe.
+// Time as a dependency. Implementations: SystemClock here, ManualClock in tests/testing, the
+// simulator's. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

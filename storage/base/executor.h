@@ -9,11 +9,12 @@
 
 namespace skep {
 
-// Where work that is not on the caller's stack runs. Production: threads (ThreadExecutor). Simulation and
-// tests: one thread and virtual time, so that the same code can be driven deterministically.
+// Where work that is not on the caller's stack runs. Production: threads (ThreadExecutor).
+// Simulation and tests: one thread and virtual time, so that the same code can be driven
+// deterministically.
 //
-// Tasks posted to one executor with one thread run in order of posting; with several threads in any order.
-// A task never runs inside Post or PostAt.
+// Tasks posted to one executor with one thread run in order of posting; with several threads in any
+// order. A task never runs inside Post or PostAt.
 class Executor {
  public:
   using Task = absl::AnyInvocable<void()>;

@@ -10,7 +10,8 @@ namespace skep {
 
 enum class LogLevel { kTrace, kDebug, kInfo, kWarn, kError, kCritical };
 
-// One key=value of a log line. Ids are always fields, so `grep txn_id=17` tells a transaction's story.
+// One key=value of a log line. Ids are always fields, so `grep txn_id=17` tells a transaction's
+// story.
 struct LogField {
   LogField(std::string_view k, std::string_view v) : key(k), value(std::string(v)) {}
   LogField(std::string_view k, const char* v) : key(k), value(std::string(v)) {}
@@ -25,8 +26,9 @@ struct LogField {
 };
 
 // Writes one logfmt line: UTC time, level, event, fields. `event` is a stable `noun.verb` name.
-// info = a durable thing changed; debug = heartbeats, polls; warn = retried or degraded; error = a person
-// should look. Control characters in values are escaped: a user's string cannot forge a line. Thread-safe.
+// info = a durable thing changed; debug = heartbeats, polls; warn = retried or degraded; error = a
+// person should look. Control characters in values are escaped: a user's string cannot forge a
+// line. Thread-safe.
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
 // True if a line of this level would be written; guard costly field values with it.
@@ -39,8 +41,8 @@ struct LogOptions {
   std::string file;  // empty = stderr (or the journal where stderr is it)
 };
 
-// Replaces the process's logger. Called by main() programs only; libraries and tests log to stderr at warn
-// until then.
+// Replaces the process's logger. Called by main() programs only; libraries and tests log to stderr
+// at warn until then.
 void ConfigureLogging(const LogOptions& options);
 // Closes and opens the log file again (for log rotation). No effect without a file.
 void ReopenLogFile();

@@ -24,7 +24,8 @@ std::string JoinText(std::span<const std::string> parts, std::string_view separa
 std::string_view TrimBlanks(std::string_view text);
 
 bool IsValidUtf8(std::string_view bytes);
-// Invalid sequences become U+FFFD; control characters become \xNN: safe to show on a terminal or in a log.
+// Invalid sequences become U+FFFD; control characters become \xNN: safe to show on a terminal or in
+// a log.
 std::string Printable(std::string_view bytes);
 
 std::string BytesToHex(std::string_view bytes);

@@ -14,7 +14,8 @@
 namespace skep {
 
 // An executor of `threads` named threads over one queue and one timer list. Thread-safe.
-// Stop() lets running tasks end, drops those that have not begun and joins; the destructor calls it.
+// Stop() lets running tasks end, drops those that have not begun and joins; the destructor calls
+// it.
 class ThreadExecutor final : public Executor {
  public:
   // `clock` must outlive the executor and run in real time.

@@ -13,8 +13,14 @@ enum class CompactionType { kMajor = 0, kMinor = 1, kRebalance = 2 };
 //      └── cancel ──▶ kCancelled
 //  kNotInitiated is a record of the initiator's own: it would have, but too many attempts failed.
 enum class CompactionState {
-  kInitiated = 0, kWorking = 1, kReadyForCleaning = 2, kSucceeded = 3, kFailed = 4, kNotInitiated = 5,
-  kRefused = 6, kCancelled = 7,
+  kInitiated = 0,
+  kWorking = 1,
+  kReadyForCleaning = 2,
+  kSucceeded = 3,
+  kFailed = 4,
+  kNotInitiated = 5,
+  kRefused = 6,
+  kCancelled = 7,
 };
 
 bool IsTerminal(CompactionState state);

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a decision changes, as an ordered list of row changes. The state machine emits them; the store makes
-// the list of one unit durable as a whole, in order. An effect is a fact already decided: applying one never
-// fails for a reason of the domain.
+// What a decision changes, as an ordered list of row changes. The state machine emits them; the
+// store makes the list of one unit durable as a whole, in order. An effect is a fact already
+// decided: applying one never fails for a reason of the domain.
 
 #include <variant>
 #include <vector>
@@ -17,28 +17,80 @@ struct Put {  // insert or replace by key
   friend bool operator==(const Put&, const Put&) = default;
 };
 
-struct EraseTxn { TxnId id; };
-struct EraseAbortedTxns { TxnId first; };
-struct EraseTable { TableId id; };            // with its partitions, write ids, marks and aborted intervals
-struct EraseDroppedTable { TableId id; };
-struct ErasePartition { TableId table; std::string name; };
-struct EraseWriteId { TableId table; WriteId write_id; };
-struct EraseAbortedWriteIds { TableId table; WriteId first; };
-struct EraseComponents { TxnId txn; };        // all of the transaction
-struct EraseComponent { ComponentRow key; };
-struct EraseWriteMark { TableId table; std::string partition; };
-struct EraseLock { LockId lock; };            // all its components
-struct EraseCompaction { CompactionId id; };
-// Drops every ResolvedTxnRow and ResolvedWriteIdRow with end_seq ≤ `seq`: no live snapshot is that old.
-struct ForgetResolved { CommitSeq seq; };
+struct EraseTxn {
+  TxnId id;
+};
+struct EraseAbortedTxns {
+  TxnId first;
+};
+struct EraseTable {
+  TableId id;
+};  // with its partitions, write ids, marks and aborted intervals
+struct EraseDroppedTable {
+  TableId id;
+};
+struct ErasePartition {
+  TableId table;
+  std::string name;
+};
+struct EraseWriteId {
+  TableId table;
+  WriteId write_id;
+};
+struct EraseAbortedWriteIds {
+  TableId table;
+  WriteId first;
+};
+struct EraseComponents {
+  TxnId txn;
+};  // all of the transaction
+struct EraseComponent {
+  ComponentRow key;
+};
+struct EraseWriteMark {
+  TableId table;
+  std::string partition;
+};
+struct EraseLock {
+  LockId lock;
+};  // all its components
+struct EraseCompaction {
+  CompactionId id;
+};
+// Drops every ResolvedTxnRow and ResolvedWriteIdRow with end_seq ≤ `seq`: no live snapshot is that
+// old.
+struct ForgetResolved {
+  CommitSeq seq;
+};
 
-using Effect = std::variant<Put<CounterRow>, Put<TxnRow>, Put<ResolvedTxnRow>, Put<AbortedTxnsRow>,
-                            Put<TableRow>, Put<DroppedTableRow>, Put<PartitionRow>, Put<WriteIdRow>,
-                            Put<ResolvedWriteIdRow>, Put<AbortedWriteIdsRow>, Put<ComponentRow>,
-                            Put<WriteMarkRow>, Put<LockRow>, Put<CompactionRow>, Put<RequestRow>,
-                            EraseTxn, EraseAbortedTxns, EraseTable, EraseDroppedTable, ErasePartition,
-                            EraseWriteId, EraseAbortedWriteIds, EraseComponents, EraseComponent,
-                            EraseWriteMark, EraseLock, EraseCompaction, ForgetResolved>;
+using Effect = std::variant<Put<CounterRow>,
+                            Put<TxnRow>,
+                            Put<ResolvedTxnRow>,
+                            Put<AbortedTxnsRow>,
+                            Put<TableRow>,
+                            Put<DroppedTableRow>,
+                            Put<PartitionRow>,
+                            Put<WriteIdRow>,
+                            Put<ResolvedWriteIdRow>,
+                            Put<AbortedWriteIdsRow>,
+                            Put<ComponentRow>,
+                            Put<WriteMarkRow>,
+                            Put<LockRow>,
+                            Put<CompactionRow>,
+                            Put<RequestRow>,
+                            EraseTxn,
+                            EraseAbortedTxns,
+                            EraseTable,
+                            EraseDroppedTable,
+                            ErasePartition,
+                            EraseWriteId,
+                            EraseAbortedWriteIds,
+                            EraseComponents,
+                            EraseComponent,
+                            EraseWriteMark,
+                            EraseLock,
+                            EraseCompaction,
+                            ForgetResolved>;
 
 using Effects = std::vector<Effect>;
 

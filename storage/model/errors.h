@@ -11,8 +11,8 @@
 
 namespace skep {
 
-// Why an operation was refused, for machines. Each reason has one status code (errors.cc holds the table);
-// the wire name is the constant in upper snake case without the k ("WRITE_CONFLICT").
+// Why an operation was refused, for machines. Each reason has one status code (errors.cc holds the
+// table); the wire name is the constant in upper snake case without the k ("WRITE_CONFLICT").
 enum class ErrorReason {
   kUnspecified,
   kNoSuchTxn,
@@ -52,9 +52,7 @@ enum class ErrorReason {
 using ErrorMetadata = std::map<std::string, std::string>;
 
 // The only way to create an error. Whatever varies in `message` is in `metadata` too.
-absl::Status MakeError(ErrorReason reason,
-                       std::string_view message,
-                       ErrorMetadata metadata = {});
+absl::Status MakeError(ErrorReason reason, std::string_view message, ErrorMetadata metadata = {});
 
 // kUnspecified for OK and for errors that do not come from MakeError.
 ErrorReason ReasonOf(const absl::Status& status);
@@ -64,7 +62,7 @@ ErrorMetadata MetadataOf(const absl::Status& status);
 absl::Status Annotate(const absl::Status& status, std::string_view context);
 
 absl::StatusCode CodeOf(ErrorReason reason);
-std::string_view ReasonName(ErrorReason reason);                        // "WRITE_CONFLICT"
+std::string_view ReasonName(ErrorReason reason);  // "WRITE_CONFLICT"
 std::optional<ErrorReason> ParseReasonName(std::string_view name);
 
 }  // namespace skep

@@ -6,8 +6,8 @@
 
 namespace skep {
 
-// A set of int64 ids kept as maximal, disjoint, inclusive intervals: memory and cost follow the number of
-// intervals, not of ids. Value type, thread-compatible.
+// A set of int64 ids kept as maximal, disjoint, inclusive intervals: memory and cost follow the
+// number of intervals, not of ids. Value type, thread-compatible.
 class IdSet {
  public:
   struct Interval {

@@ -34,9 +34,10 @@ using TxnId = StrongId<struct TxnIdTag>;                // whole server, from 1
 using WriteId = StrongId<struct WriteIdTag>;            // one table, from 1
 using LockId = StrongId<struct LockIdTag>;              // one lock request, whole server, from 1
 using CompactionId = StrongId<struct CompactionIdTag>;  // whole server, from 1
-using TableId = StrongId<struct TableIdTag>;            // survives rename; a table of the same name later is another
-// The number of a durable unit of work (one batch of the loop). A snapshot is named by the last unit it
-// contains; whatever a unit changes is visible to snapshots of that number and above.
+using TableId =
+    StrongId<struct TableIdTag>;  // survives rename; a table of the same name later is another
+// The number of a durable unit of work (one batch of the loop). A snapshot is named by the last
+// unit it contains; whatever a unit changes is visible to snapshots of that number and above.
 using CommitSeq = StrongId<struct CommitSeqTag>;
 
 }  // namespace skep

@@ -1,7 +1,7 @@
 #pragma once
 
-// Names of tables and partitions in their one canonical form. Self-contained: installed with the client
-// library.
+// Names of tables and partitions in their one canonical form. Self-contained: installed with the
+// client library.
 
 #include <compare>
 #include <optional>
@@ -23,20 +23,21 @@ struct TableName {
   friend auto operator<=>(const TableName&, const TableName&) = default;
 };
 
-// Lower-cases and checks. Errors: kInvalidRequest naming the part, the character and what is allowed.
+// Lower-cases and checks. Errors: kInvalidRequest naming the part, the character and what is
+// allowed.
 absl::StatusOr<TableName> MakeTableName(std::string_view database, std::string_view table);
 // "DB.T". Errors: kInvalidRequest.
 absl::StatusOr<TableName> ParseTableName(std::string_view text);
 // One database name alone, lower-cased and checked.
 absl::StatusOr<std::string> MakeDatabaseName(std::string_view database);
 
-// A partition: column names (lower case) with their values, in the order of the partition columns. A value
-// is bytes as the user gave them; nullopt is the NULL partition (and the empty string, which Hive stores the
-// same way).
+// A partition: column names (lower case) with their values, in the order of the partition columns.
+// A value is bytes as the user gave them; nullopt is the NULL partition (and the empty string,
+// which Hive stores the same way).
 //
 // Its name is the directory path below the table, "k1=v1/k2=v2", escaped as Hive escapes it
-// (FileUtils.escapePathName): this text is the partition's identity everywhere. The empty name means
-// "the table itself" of a table without partitions.
+// (FileUtils.escapePathName): this text is the partition's identity everywhere. The empty name
+// means "the table itself" of a table without partitions.
 struct PartitionSpec {
   std::vector<std::pair<std::string, std::optional<std::string>>> values;
 
@@ -51,8 +52,8 @@ std::string EscapePathComponent(std::string_view text);
 std::string UnescapePathComponent(std::string_view text);
 
 std::string FormatPartition(const PartitionSpec& spec);
-// Parses and canonicalises (column names lower case, values re-escaped). Empty text gives an empty spec.
-// Errors: kInvalidRequest (component without '=', empty column name, "..", invalid UTF-8).
+// Parses and canonicalises (column names lower case, values re-escaped). Empty text gives an empty
+// spec. Errors: kInvalidRequest (component without '=', empty column name, "..", invalid UTF-8).
 absl::StatusOr<PartitionSpec> ParsePartition(std::string_view text);
 
 }  // namespace skep

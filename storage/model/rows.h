@@ -1,7 +1,7 @@
 #pragma once
 
-// The persisted facts, one struct per relational table of the store (docs/store.md names the columns). Rows
-// exist for what is alive; finished history is intervals.
+// The persisted facts, one struct per relational table of the store (docs/store.md names the
+// columns). Rows exist for what is alive; finished history is intervals.
 
 #include <array>
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace skep {
 
 // Sequences and marks of the whole server. One row.
 struct CounterRow {
-  CommitSeq seq;                // last durable unit
-  TxnId next_txn{1};            // first id not yet given out; never goes back
+  CommitSeq seq;      // last durable unit
+  TxnId next_txn{1};  // first id not yet given out; never goes back
   LockId next_lock{1};
   CompactionId next_compaction{1};
   TableId next_table{1};
@@ -30,8 +30,8 @@ struct CounterRow {
   friend bool operator==(const CounterRow&, const CounterRow&) = default;
 };
 
-// An open transaction. Ended ones leave this table: see ResolvedTxnRow and AbortedTxnsRow; an id below
-// next_txn that is in none of the three is committed.
+// An open transaction. Ended ones leave this table: see ResolvedTxnRow and AbortedTxnsRow; an id
+// below next_txn that is in none of the three is committed.
 struct TxnRow {
   TxnId id;
   TxnType type = TxnType::kDefault;
@@ -42,13 +42,15 @@ struct TxnRow {
   std::string host;
   std::string agent;       // label given by the client
   int64_t timeout_ms = 0;  // lease
-  bool from_batch = false;    // opened together with others: pins nothing until it names a table
+  bool from_batch =
+      false;  // opened together with others: pins nothing until it names a table
   bool keep_all_pinned = false;  // asked for at open: pins every table to its end
   bool abort_only = false;       // a lock was taken from it by force: cannot commit
   friend bool operator==(const TxnRow&, const TxnRow&) = default;
 };
 
-// An ended transaction, kept until no live snapshot is older than `end_seq`: such snapshots still see it open.
+// An ended transaction, kept until no live snapshot is older than `end_seq`: such snapshots still
+// see it open.
 struct ResolvedTxnRow {
   CommitSeq end_seq;
   TxnId id;
@@ -74,11 +76,11 @@ struct TableRow {
   TableSchema schema;
   Properties properties;
   Timestamp create_time{};
-  CommitSeq created_seq;       // snapshots below it get NO_SUCH_TABLE
+  CommitSeq created_seq;  // snapshots below it get NO_SUCH_TABLE
   WriteId next_write_id{1};
-  CommitSeq cleaned_seq;       // snapshots below it that name the table late get SNAPSHOT_TOO_OLD
-  // Registered from elsewhere: a `_vN` with N ≤ adopted_txn_bound is judged by the table, never by the
-  // server's transactions: committed unless listed in adopted_aborted / adopted_open.
+  CommitSeq cleaned_seq;  // snapshots below it that name the table late get SNAPSHOT_TOO_OLD
+  // Registered from elsewhere: a `_vN` with N ≤ adopted_txn_bound is judged by the table, never by
+  // the server's transactions: committed unless listed in adopted_aborted / adopted_open.
   TxnId adopted_txn_bound;
   std::vector<int64_t> adopted_aborted_txns;
   friend bool operator==(const TableRow&, const TableRow&) = default;
@@ -129,24 +131,26 @@ struct AbortedWriteIdsRow {
   friend bool operator==(const AbortedWriteIdsRow&, const AbortedWriteIdsRow&) = default;
 };
 
-// Something an open transaction writes, as declared by a lock or AddPartitions. Key: txn, table, partition, op.
+// Something an open transaction writes, as declared by a lock or AddPartitions. Key: txn, table,
+// partition, op.
 struct ComponentRow {
   TxnId txn;
   TableId table;
   std::string partition;  // empty: the table, all its partitions
   WriteOp op = WriteOp::kInsert;
-  bool dynamic = false;   // placeholder of a dynamic-partition write: its partitions are not known yet
+  bool dynamic =
+      false;  // placeholder of a dynamic-partition write: its partitions are not known yet
   friend bool operator==(const ComponentRow&, const ComponentRow&) = default;
 };
 
-// The newest committed writes of a resource, kept while a live snapshot is older than the newest of them.
-// Key: table, partition ("" = whole table).
+// The newest committed writes of a resource, kept while a live snapshot is older than the newest of
+// them. Key: table, partition ("" = whole table).
 struct WriteMarkRow {
   TableId table;
   std::string partition;
-  CommitSeq insert_seq;     // newest insert; 0 none
+  CommitSeq insert_seq;  // newest insert; 0 none
   TxnId insert_txn;
-  CommitSeq update_seq;     // newest update or delete
+  CommitSeq update_seq;  // newest update or delete
   TxnId update_txn;
   CommitSeq overwrite_seq;  // newest overwrite, truncate or drop
   TxnId overwrite_txn;
@@ -159,7 +163,7 @@ struct LockRow {
   int32_t component = 0;  // from 1
   TxnId txn;              // none: a lock outside any transaction
   LockResource resource;
-  TableId table;          // none for a database
+  TableId table;  // none for a database
   LockKind kind = LockKind::kSharedRead;
   LockState state = LockState::kWaiting;  // kAcquired or kWaiting only
   Timestamp request_time{};
@@ -174,18 +178,18 @@ struct LockRow {
 struct CompactionRow {
   CompactionId id;
   TableId table;
-  TableName name;          // as it was when enqueued
+  TableName name;  // as it was when enqueued
   std::string partition;
   CompactionType type = CompactionType::kMajor;
   CompactionState state = CompactionState::kInitiated;
-  std::string reason;      // why it was enqueued, for people
-  std::string initiator;   // "host-thread" or "host-manual"
-  std::string worker;      // claim holder
-  int64_t claim = 0;       // fencing number: grows with each claim
-  TxnId txn;               // the compactor's transaction
+  std::string reason;     // why it was enqueued, for people
+  std::string initiator;  // "host-thread" or "host-manual"
+  std::string worker;     // claim holder
+  int64_t claim = 0;      // fencing number: grows with each claim
+  TxnId txn;              // the compactor's transaction
   WriteId highest_write_id;
   CommitSeq published_seq;  // the unit that made the output visible
-  std::string error;       // last failure
+  std::string error;        // last failure
   Timestamp enqueue_time{};
   Timestamp start_time{};
   Timestamp end_time{};
@@ -199,9 +203,9 @@ struct CompactionRow {
 struct RequestRow {
   int64_t slot = 0;
   std::array<uint8_t, 16> request_id{};
-  int32_t kind = 0;          // RequestKind of server/state
-  int64_t fingerprint = 0;   // of the request's content: the same id with another content is refused
-  int64_t first_id = 0;      // what was created
+  int32_t kind = 0;         // RequestKind of server/state
+  int64_t fingerprint = 0;  // of the request's content: the same id with another content is refused
+  int64_t first_id = 0;     // what was created
   int64_t count = 0;
   Timestamp time{};
   friend bool operator==(const RequestRow&, const RequestRow&) = default;

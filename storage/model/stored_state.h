@@ -9,8 +9,8 @@
 
 namespace skep {
 
-// Everything the store holds, in key order: what Load returns and what the state machine must equal after
-// every durable unit. Value type.
+// Everything the store holds, in key order: what Load returns and what the state machine must equal
+// after every durable unit. Value type.
 struct StoredState {
   CounterRow counters;
   std::map<TxnId, TxnRow> txns;

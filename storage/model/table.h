@@ -18,8 +18,8 @@ std::string_view TableKindName(TableKind kind);      // "FULL_ACID", "INSERT_ONL
 std::string_view FileFormatName(FileFormat format);  // "orc", "parquet", …
 absl::StatusOr<FileFormat> ParseFileFormat(std::string_view text);
 
-// What the files of a table hold. Managed means transactional: ORC becomes full ACID, every other format
-// insert-only; an external table is never written.
+// What the files of a table hold. Managed means transactional: ORC becomes full ACID, every other
+// format insert-only; an external table is never written.
 struct TableSchema {
   std::vector<Column> columns;
   std::vector<Column> partition_columns;

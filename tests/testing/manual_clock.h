@@ -7,7 +7,8 @@
 
 namespace skep::testing {
 
-// A clock that moves only when told to. Advance wakes sleepers whose deadline has come. Thread-safe.
+// A clock that moves only when told to. Advance wakes sleepers whose deadline has come.
+// Thread-safe.
 class ManualClock final : public Clock {
  public:
   // Starts at 2026-10-01T00:00:00Z.

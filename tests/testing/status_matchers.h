@@ -31,7 +31,8 @@ class IsOkAndHoldsMatcher {
  public:
   explicit IsOkAndHoldsMatcher(Inner inner) : inner_(std::move(inner)) {}
   template <class T>
-  operator ::testing::Matcher<T>() const {  // NOLINT(google-explicit-constructor): how matchers convert
+  operator ::testing::Matcher<T>()
+      const {  // NOLINT(google-explicit-constructor): how matchers convert
     return ::testing::Matcher<T>(new Impl<T>(inner_));
   }
 
