@@ -166,6 +166,10 @@ struct LockRow {
   TableId table;  // none for a database
   LockKind kind = LockKind::kSharedRead;
   LockState state = LockState::kWaiting;  // kAcquired or kWaiting only
+  // What its holder writes under it: becomes a ComponentRow at the grant, nothing if it never comes. None:
+  // reads, or DDL that writes no rows.
+  std::optional<WriteOp> op;
+  bool dynamic = false;  // its partitions are known only after the statement ran
   Timestamp request_time{};
   Timestamp acquire_time{};
   std::string user;
