@@ -77,9 +77,6 @@ struct LockBlocker {
 struct LockAdded {
   LockState state =
       LockState::kWaiting;  // kAcquired, kWaiting, or kNotAcquired (nothing is left of it)
-  // Waiting requests that this one's grant lets through: of the same transaction only.
-  // In the order of their grants; without the request itself.
-  std::vector<LockId> granted;
   std::vector<LockBlocker> blocked_by;  // unless acquired: at most kShownBlockers
 };
 
@@ -170,6 +167,9 @@ class LockTable {
 
   int64_t granted_count() const;  // requests
   int64_t waiting_count() const;
+  // How often a request was held against the others: grows with requests and grants, not with
+  // waiters.
+  int64_t looks() const;
 
  private:
   struct Impl;

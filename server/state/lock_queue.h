@@ -1,0 +1,78 @@
+#pragma once
+
+// Inside of the lock table: requests in their queues, who blocks whom, and grants.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "server/state/lock_index.h"
+
+namespace skep::state::locks {
+
+// Requests that stop waiting during one change, smallest id first.
+using Worklist = std::set<LockId>;
+
+class LockQueue {
+ public:
+  // -- changes; `work` collects the waiting requests that must be looked at again
+
+  // A new request, unchecked: waiting ones must be parked, granted or taken out before anything
+  // else.
+  Record& Enter(LockRequest request, LockState state);
+  void Grant(Record& record, Worklist& work);
+  void Leave(Record& record, Worklist& work);
+  // From now on `record` is looked at when `blocker` leaves.
+  void Park(Record& record, Record& blocker);
+  // Grants what of `work` nothing blocks, parks the rest; a grant may add to the work. In order of
+  // grants.
+  std::vector<LockId> Settle(Worklist work);
+
+  // -- questions
+
+  // One of those that block a waiting request, nullptr if nothing does. The latest in the queue
+  // that it finds: then the release of a lock concerns the first waiter, not each of them.
+  Record* FindBlocker(const Record& record) const;
+  // Those that block it, granted or waiting as asked, with the place that is blocked. A blocker may
+  // come more than once. At most `per_queue` of each queue, oldest first.
+  using Visit = std::function<void(const Record& blocker, const Place& wanted)>;
+  void ForEachBlocker(const Record& record,
+                      LockState state,
+                      int64_t per_queue,
+                      const Visit& visit) const;
+  // a granted lock of the owner has the same or a wider scope and the same or a stronger
+  // kind.
+  bool Covered(const OwnerRecord* owner, const Place& place) const;
+  bool Holds(const OwnerRecord& owner, const LockTarget& target) const;  // the same, by name
+  // a granted lock of the owner blocks the waiting request.
+  bool Passes(const OwnerRecord* owner, const Record& waiting) const;
+  // False: nobody waits because of this owner. True: somebody may.
+  bool MayBeWaitedFor(const LockOwner& owner) const;
+  // A granted lock of another owner that conflicts with it.
+  const Record* GrantedConflict(const Record& record) const;
+
+  Record* FindRecord(LockId lock) const;
+  const OwnerRecord* FindOwner(const LockOwner& owner) const;
+  // The same for transactions; nullptr for other owners, which have no privileges over themselves.
+  const OwnerRecord* Privileges(const LockOwner& owner) const;
+
+  const Index& index() const { return index_; }
+  int64_t waiting_count() const { return waiting_count_; }
+  int64_t looks() const { return looks_; }
+  int64_t size() const { return static_cast<int64_t>(records_.size()); }
+
+ private:
+  void Unpark(Record& record);
+  void Hold(const Record& record, int64_t sign);
+
+  Index index_;
+  std::unordered_map<LockId, std::unique_ptr<Record>> records_;
+  std::map<LockOwner, OwnerRecord> owners_;
+  int64_t waiting_count_ = 0;
+  mutable int64_t looks_ = 0;  // calls of FindBlocker
+};
+
+}  // namespace skep::state::locks

@@ -1,0 +1,350 @@
+// What FromProto accepts and what it refuses, by field.
+
+#include <functional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "proto/wire/base_wire.h"
+#include "proto/wire/commands/compaction_commands.h"
+#include "proto/wire/commands/lock_commands.h"
+#include "proto/wire/commands/table_commands.h"
+#include "proto/wire/commands/txn_commands.h"
+#include "storage/model/errors.h"
+#include "tests/testing/status_matchers.h"
+
+namespace skep::wire {
+namespace {
+
+using ::skep::testing::HasReason;
+using ::skep::testing::IsOk;
+
+template <class Request>
+struct Case {
+  const char* name;
+  const char* field;
+  std::function<void(Request*)> damage;
+};
+
+// `good` passes; each damage is refused and names its field.
+template <class Request>
+void EachIsRefused(const Request& good, const std::vector<Case<Request>>& cases) {
+  ASSERT_THAT(FromProto(good), IsOk());
+  for (const Case<Request>& c : cases) {
+    SCOPED_TRACE(c.name);
+    Request request = good;
+    c.damage(&request);
+    const auto result = FromProto(request);
+    ASSERT_THAT(result, HasReason(ErrorReason::kInvalidRequest));
+    EXPECT_EQ(MetadataOf(result.status()).at("field"), c.field);
+  }
+}
+
+void SetOrders(v1::TableName* name) {
+  name->set_database("sales");
+  name->set_table("orders");
+}
+
+v1::OpenTransactionsRequest GoodOpen() {
+  v1::OpenTransactionsRequest request;
+  request.set_user("ada");
+  request.set_request_id("0123456789abcdef");
+  request.mutable_txn_timeout()->set_seconds(60);
+  return request;
+}
+
+TEST(OpenTransactions, IsRefusedByField) {
+  using R = v1::OpenTransactionsRequest;
+  EachIsRefused<R>(
+      GoodOpen(),
+      {
+          {"negative count", "count", [](R* r) { r->set_count(-1); }},
+          {"count above the limit", "count", [](R* r) { r->set_count(1001); }},
+          {"unknown type", "type", [](R* r) { r->set_type(static_cast<v1::TransactionType>(99)); }},
+          {"no user", "user", [](R* r) { r->clear_user(); }},
+          {"long user", "user", [](R* r) { r->set_user(std::string(129, 'x')); }},
+          {"newline in user", "user", [](R* r) { r->set_user("a\nb"); }},
+          {"long host", "host", [](R* r) { r->set_host(std::string(257, 'x')); }},
+          {"long agent", "agent", [](R* r) { r->set_agent(std::string(1025, 'x')); }},
+          {"zero lease", "txn_timeout", [](R* r) { r->mutable_txn_timeout()->set_seconds(0); }},
+          {"two days", "txn_timeout", [](R* r) { r->mutable_txn_timeout()->set_seconds(172800); }},
+          {"nanos out of range",
+           "txn_timeout",
+           [](R* r) { r->mutable_txn_timeout()->set_nanos(1'000'000'000); }},
+          {"signs differ", "txn_timeout", [](R* r) { r->mutable_txn_timeout()->set_nanos(-1); }},
+          {"short request id", "request_id", [](R* r) { r->set_request_id("abc"); }},
+          {"zero request id", "request_id", [](R* r) { r->set_request_id(std::string(16, '\0')); }},
+          {"repeat of nothing",
+           "request_id",
+           [](R* r) { r->clear_request_id(), r->set_repeat(true); }},
+      });
+}
+
+TEST(OpenTransactions, DefaultsAreOneTransactionOfTypeDefault) {
+  SKEP_ASSERT_OK_AND_ASSIGN(const state::OpenTxns command, FromProto(GoodOpen()));
+  EXPECT_EQ(command.count, 1);
+  EXPECT_EQ(command.type, TxnType::kDefault);
+  EXPECT_EQ(command.timeout, std::chrono::seconds(60));
+  EXPECT_EQ(command.request.id[0], '0');
+  v1::OpenTransactionsRequest bare;
+  bare.set_user("ada");
+  SKEP_ASSERT_OK_AND_ASSIGN(const state::OpenTxns plain, FromProto(bare));
+  EXPECT_FALSE(plain.timeout.has_value());
+}
+
+TEST(CommitTransaction, IsRefusedByField) {
+  using R = v1::CommitTransactionRequest;
+  R good;
+  good.set_txn_id(4);
+  SetOrders(good.add_write_set()->mutable_table());
+  good.mutable_write_set(0)->add_writes()->set_partition("order_date=2026-10-01");
+  EachIsRefused<R>(
+      good,
+      {
+          {"id zero", "txn_id", [](R* r) { r->set_txn_id(0); }},
+          {"negative id", "txn_id", [](R* r) { r->set_txn_id(-3); }},
+          {"table without a name",
+           "write_set[0].table.table",
+           [](R* r) { r->mutable_write_set(0)->mutable_table()->clear_table(); }},
+          {"table with a slash",
+           "write_set[0].table",
+           [](R* r) { r->mutable_write_set(0)->mutable_table()->set_table("a/b"); }},
+          {"partition that is none",
+           "write_set[0].writes[0].partition",
+           [](R* r) { r->mutable_write_set(0)->mutable_writes(0)->set_partition("nonsense"); }},
+          {"unknown operation",
+           "write_set[0].writes[0].operation",
+           [](R* r) {
+             r->mutable_write_set(0)->mutable_writes(0)->set_operation(
+                 static_cast<v1::WriteOperation>(50));
+           }},
+      });
+}
+
+TEST(CommitTransaction, NamesAreLowerCaseAndAnUnsaidOperationIsAnUpdate) {
+  v1::CommitTransactionRequest request;
+  request.set_txn_id(4);
+  auto* writes = request.add_write_set();
+  writes->mutable_table()->set_database("Sales");
+  writes->mutable_table()->set_table("Orders");
+  writes->add_writes();
+  SKEP_ASSERT_OK_AND_ASSIGN(const state::CommitTxn command, FromProto(request));
+  EXPECT_EQ(command.write_set[0].table, (TableName{"sales", "orders"}));
+  EXPECT_EQ(command.write_set[0].writes[0].op, WriteOp::kUpdate);
+}
+
+TEST(AbortAndHeartbeat, TooManyIdsAreRefused) {
+  v1::AbortTransactionsRequest abort;
+  EXPECT_THAT(FromProto(abort), HasReason(ErrorReason::kInvalidRequest));
+  v1::HeartbeatTransactionsRequest beat;
+  EXPECT_THAT(FromProto(beat), IsOk());
+  for (int i = 1; i <= 10'001; ++i) {
+    abort.add_txn_ids(i);
+    beat.add_txn_ids(i);
+  }
+  EXPECT_THAT(FromProto(abort), HasReason(ErrorReason::kInvalidRequest));
+  EXPECT_THAT(FromProto(beat), HasReason(ErrorReason::kInvalidRequest));
+}
+
+TEST(ListTransactions, IsRefusedByField) {
+  using R = v1::ListTransactionsRequest;
+  EachIsRefused<R>(
+      R(),
+      {
+          {"negative page", "page_size", [](R* r) { r->set_page_size(-1); }},
+          {"foreign token", "page_token", [](R* r) { r->set_page_token("17"); }},
+          {"committed", "states[0]", [](R* r) { r->add_states(v1::TRANSACTION_STATE_COMMITTED); }},
+          {"unspecified state",
+           "states[0]",
+           [](R* r) { r->add_states(v1::TRANSACTION_STATE_UNSPECIFIED); }},
+      });
+  R big;
+  big.set_page_size(5000);
+  EXPECT_EQ(FromProto(big)->limit, 1000);
+  EXPECT_EQ(FromProto(R())->limit, 100);
+}
+
+TEST(AcquireLocks, IsRefusedByField) {
+  using R = v1::AcquireLocksRequest;
+  R good;
+  good.set_txn_id(4);
+  auto* component = good.add_components();
+  component->mutable_resource()->set_database("sales");
+  component->mutable_resource()->set_table("orders");
+  component->mutable_resource()->set_partition("order_date=2026-10-01");
+  component->set_kind(v1::LOCK_KIND_SHARED_READ);
+  const auto resource = [](R* r) { return r->mutable_components(0)->mutable_resource(); };
+  EachIsRefused<R>(
+      good,
+      {
+          {"negative transaction", "txn_id", [](R* r) { r->set_txn_id(-1); }},
+          {"nothing to lock", "components", [](R* r) { r->clear_components(); }},
+          {"no kind", "components[0].kind", [](R* r) { r->mutable_components(0)->clear_kind(); }},
+          {"no database", "components[0].resource", [=](R* r) { resource(r)->clear_database(); }},
+          {"partition without table",
+           "components[0].resource",
+           [=](R* r) { resource(r)->clear_table(); }},
+          {"dotted partition",
+           "components[0].resource.partition",
+           [=](R* r) { resource(r)->set_partition("../x"); }},
+          {"dynamic read",
+           "components[0].dynamic_partitions",
+           [](R* r) { r->mutable_components(0)->set_dynamic_partitions(true); }},
+          {"nobody's lock", "user", [](R* r) { r->set_txn_id(0); }},
+          {"short request id", "request_id", [](R* r) { r->set_request_id("x"); }},
+      });
+}
+
+TEST(CreateTable, IsRefusedByField) {
+  using R = v1::CreateTableRequest;
+  R good;
+  SetOrders(good.mutable_name());
+  auto* column = good.add_columns();
+  column->set_name("order_id");
+  column->set_type("bigint");
+  auto* partition = good.add_partition_columns();
+  partition->set_name("order_date");
+  partition->set_type("date");
+  EachIsRefused<R>(
+      good,
+      {
+          {"no database", "name.database", [](R* r) { r->mutable_name()->clear_database(); }},
+          {"name with a dot", "name", [](R* r) { r->mutable_name()->set_table("a.b"); }},
+          {"no columns", "columns", [](R* r) { r->clear_columns(); }},
+          {"unknown type",
+           "columns[0].type",
+           [](R* r) { r->mutable_columns(0)->set_type("bigger"); }},
+          {"column without a name",
+           "columns[0].name",
+           [](R* r) { r->mutable_columns(0)->clear_name(); }},
+          {"column twice, case aside",
+           "columns[1].name",
+           [](R* r) {
+             *r->add_columns() = r->columns(0);
+             r->mutable_columns(1)->set_name("ORDER_ID");
+           }},
+          {"partition column is a column",
+           "partition_columns[0].name",
+           [](R* r) { r->mutable_partition_columns(0)->set_name("order_id"); }},
+          {"partition column is a list",
+           "partition_columns[0].type",
+           [](R* r) { r->mutable_partition_columns(0)->set_type("array<int>"); }},
+          {"unknown format",
+           "format",
+           [](R* r) { r->set_format(static_cast<v1::FileFormat>(42)); }},
+          {"property without a key",
+           "properties",
+           [](R* r) { (*r->mutable_properties())[""] = "x"; }},
+          {"endless location", "location", [](R* r) { r->set_location(std::string(5000, '/')); }},
+      });
+}
+
+TEST(RegisterTable, IsRefusedByField) {
+  using R = v1::RegisterTableRequest;
+  R good;
+  SetOrders(good.mutable_name());
+  good.set_location("/w/orders");
+  EachIsRefused<R>(good,
+                   {
+                       {"no location", "location", [](R* r) { r->clear_location(); }},
+                       {"partition columns alone",
+                        "partition_columns",
+                        [](R* r) {
+                          r->add_partition_columns()->set_name("p");
+                          r->mutable_partition_columns(0)->set_type("int");
+                        }},
+                   });
+}
+
+TEST(AllocateWriteIds, IsRefusedByField) {
+  using R = v1::AllocateWriteIdsRequest;
+  R good;
+  SetOrders(good.mutable_table());
+  good.add_txn_ids(4);
+  EachIsRefused<R>(good,
+                   {
+                       {"no transaction", "txn_ids", [](R* r) { r->clear_txn_ids(); }},
+                       {"id zero", "txn_ids[1]", [](R* r) { r->add_txn_ids(0); }},
+                       {"negative id", "txn_ids[0]", [](R* r) { r->set_txn_ids(0, -9); }},
+                       {"no table", "table.database", [](R* r) { r->clear_table(); }},
+                   });
+}
+
+TEST(GetValidWriteIds, IsRefusedByField) {
+  using R = v1::GetValidWriteIdsRequest;
+  R good;
+  good.set_txn_id(4);
+  SetOrders(good.add_tables());
+  EachIsRefused<R>(good,
+                   {
+                       {"no transaction", "txn_id", [](R* r) { r->clear_txn_id(); }},
+                       {"no table", "tables", [](R* r) { r->clear_tables(); }},
+                   });
+  R none = good;
+  none.clear_tables();
+  none.set_names_all(true);  // "I hold nothing": ends the pin on every table
+  EXPECT_THAT(FromProto(none), IsOk());
+}
+
+TEST(AddPartitions, IsRefusedByField) {
+  using R = v1::AddPartitionsRequest;
+  R good;
+  good.set_txn_id(4);
+  SetOrders(good.mutable_table());
+  good.add_partitions("order_date=2026-10-01");
+  EachIsRefused<R>(good,
+                   {
+                       {"no transaction", "txn_id", [](R* r) { r->clear_txn_id(); }},
+                       {"empty partition", "partitions[0]", [](R* r) { r->set_partitions(0, ""); }},
+                       {"long partition",
+                        "partitions[0]",
+                        [](R* r) { r->set_partitions(0, "p=" + std::string(5000, 'x')); }},
+                       {"long value",
+                        "partitions[0]",
+                        [](R* r) { r->set_partitions(0, "p=" + std::string(1025, 'x')); }},
+                   });
+}
+
+TEST(Compactions, AreRefusedByField) {
+  using R = v1::EnqueueCompactionRequest;
+  R good;
+  SetOrders(good.mutable_table());
+  good.set_type(v1::COMPACTION_TYPE_MAJOR);
+  EachIsRefused<R>(good,
+                   {
+                       {"no type", "type", [](R* r) { r->clear_type(); }},
+                       {"bad partition", "partition", [](R* r) { r->set_partition("x"); }},
+                   });
+  using L = v1::ListCompactionsRequest;
+  EachIsRefused<L>(
+      L(),
+      {
+          {"partition without table", "partition", [](L* r) { r->set_partition("p=1"); }},
+          {"negative page", "page_size", [](L* r) { r->set_page_size(-5); }},
+      });
+}
+
+TEST(SetTableProperties, AKeyIsSetOrUnset) {
+  v1::SetTablePropertiesRequest request;
+  SetOrders(request.mutable_name());
+  (*request.mutable_set())["a"] = "1";
+  request.add_unset("b");
+  EXPECT_THAT(FromProto(request), IsOk());
+  request.add_unset("a");
+  EXPECT_THAT(FromProto(request), HasReason(ErrorReason::kInvalidRequest));
+}
+
+TEST(Times, RoundTripToTheMillisecondAlsoBeforeTheEpoch) {
+  for (const int64_t ms : {0LL, 1LL, 999LL, -1LL, -1001LL, 1'790'000'000'123LL}) {
+    SCOPED_TRACE(ms);
+    const Timestamp time{std::chrono::milliseconds(ms)};
+    google::protobuf::Timestamp wire;
+    ToProto(time, &wire);
+    EXPECT_GE(wire.nanos(), 0);
+    EXPECT_EQ(FromProto(wire), time);
+  }
+}
+
+}  // namespace
+}  // namespace skep::wire
