@@ -174,14 +174,16 @@ absl::StatusOr<CompactionStatus> Session::GetCompaction(CompactionId id) {
 }
 
 absl::StatusOr<CompactionStatus> Session::WaitForCompaction(CompactionId id,
-                                                            milliseconds deadline) {
+                                                            milliseconds deadline,
+                                                            CompactionGoal goal) {
   Caller& caller = impl_->caller();
   const MonoTime until = caller.clock().MonoNow() + deadline;
   milliseconds pause = kFirstCompactionPause;
   while (true) {
     SKEP_ASSIGN_OR_RETURN(CompactionStatus status, GetCompaction(id));
     const MonoTime now = caller.clock().MonoNow();
-    if (status.decided() || now >= until) return status;
+    const bool reached = goal == CompactionGoal::kDecided ? status.decided() : status.finished();
+    if (reached || now >= until) return status;
     auto awake = std::make_shared<absl::Notification>();
     caller.executor().PostAt(std::min<MonoTime>(until, now + pause), [awake] { awake->Notify(); });
     caller.blocker().Wait(*awake);

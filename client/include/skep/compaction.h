@@ -39,6 +39,11 @@ struct CompactionStatus {
 
   // The result is visible, or never will be.
   bool decided() const { return state != State::kInitiated && state != State::kWorking; }
+  // Nothing will change any more: the replaced files are gone too.
+  bool finished() const { return decided() && state != State::kReadyForCleaning; }
 };
+
+// What a wait waits for.
+enum class CompactionGoal { kDecided, kFinished };
 
 }  // namespace skep::client

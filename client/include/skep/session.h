@@ -71,9 +71,10 @@ class Session {
   absl::StatusOr<EnqueuedCompaction> EnqueueCompaction(const CompactionRequest& request);
   // Errors: NO_SUCH_COMPACTION.
   absl::StatusOr<CompactionStatus> GetCompaction(CompactionId id);
-  // Asks until the compaction is decided or `deadline` has passed: then the last status, undecided.
+  // Asks until the compaction has reached `goal` or `deadline` has passed: then the last status.
   absl::StatusOr<CompactionStatus> WaitForCompaction(CompactionId id,
-                                                     std::chrono::milliseconds deadline);
+                                                     std::chrono::milliseconds deadline,
+                                                     CompactionGoal goal = CompactionGoal::kDecided);
 
   SessionImpl& impl() const { return *impl_; }
 
