@@ -1,7 +1,8 @@
 #pragma once
 
-// Predicates of a scan: a tree of comparisons under AND, OR, NOT. A reader may skip what a predicate proves
-// absent; only EvaluatePredicate decides about a row (three-valued logic of SQL: a row passes iff TRUE).
+// Predicates of a scan: a tree of comparisons under AND, OR, NOT. A reader may skip what a
+// predicate proves absent; only EvaluatePredicate decides about a row (three-valued logic of SQL: a
+// row passes iff TRUE).
 
 #include <cstdint>
 #include <memory>
@@ -19,29 +20,45 @@ class RecordBatch;
 
 namespace skep::format {
 
-enum class PredicateOp { kEq, kNotEq, kLt, kLe, kGt, kGe, kIn, kBetween, kIsNull, kNullSafeEq, kAnd, kOr, kNot };
+enum class PredicateOp {
+  kEq,
+  kNotEq,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kIn,
+  kBetween,
+  kIsNull,
+  kNullSafeEq,
+  kAnd,
+  kOr,
+  kNot
+};
 
 // A literal as typed text: parsed once against the column's type when the predicate is bound.
 struct Predicate {
   PredicateOp op = PredicateOp::kAnd;
-  std::string column;                  // leaf: lower-case name
-  std::vector<std::string> literals;   // leaf: kIn any number, kBetween two, kIsNull none, else one
-  std::vector<Predicate> children;     // kAnd, kOr, kNot
+  std::string column;                 // leaf: lower-case name
+  std::vector<std::string> literals;  // leaf: kIn any number, kBetween two, kIsNull none, else one
+  std::vector<Predicate> children;    // kAnd, kOr, kNot
 };
 
 // A predicate whose columns are resolved and whose literals have their column's type. Immutable.
 class BoundPredicate {
  public:
-  // Errors: kInvalidRequest: unknown column (naming the nearest), a literal that is not of the column's type,
-  // a type that cannot be compared (list, map, struct, union, binary).
-  static absl::StatusOr<BoundPredicate> Bind(const Predicate& predicate, const std::vector<Column>& columns);
+  // Errors: kInvalidRequest: unknown column (naming the nearest), a literal that is not of the
+  // column's type, a type that cannot be compared (list, map, struct, union, binary).
+  static absl::StatusOr<BoundPredicate> Bind(const Predicate& predicate,
+                                             const std::vector<Column>& columns);
   ~BoundPredicate();
   BoundPredicate(BoundPredicate&&) noexcept;
   BoundPredicate& operator=(BoundPredicate&&) noexcept;
 
   // One boolean per row: true iff the predicate is TRUE. `batch` has the bound columns by name.
   // Timestamps compare by (us, sub), CHAR without trailing blanks.
-  absl::StatusOr<std::shared_ptr<arrow::BooleanArray>> Evaluate(const arrow::RecordBatch& batch) const;
+  absl::StatusOr<std::shared_ptr<arrow::BooleanArray>> Evaluate(
+      const arrow::RecordBatch& batch) const;
   // Lower-case names of the columns it looks at.
   std::vector<std::string> columns() const;
 
