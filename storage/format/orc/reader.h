@@ -19,23 +19,26 @@ class RecordBatch;
 namespace skep::orc {
 
 struct ReaderOptions {
-  std::optional<int64_t> logical_length;     // streaming file: read as if it ended here
-  std::optional<Calendar> calendar;          // a table property's override of Tail::EffectiveCalendar
+  std::optional<int64_t> logical_length;  // streaming file: read as if it ended here
+  std::optional<Calendar> calendar;       // a table property's override of Tail::EffectiveCalendar
 };
 
 struct ReadOptions {
-  // Columns wanted, as lower-case top-level names of the rows (`row`'s fields in an ACID file); nullopt = all.
+  // Columns wanted, as lower-case top-level names of the rows (`row`'s fields in an ACID file);
+  // nullopt = all.
   std::optional<std::vector<std::string>> columns;
   std::optional<std::vector<size_t>> stripes;  // ascending; nullopt = all
   int64_t batch_rows = 16384;
 };
 
-// Rows in file order. `rows` holds the wanted columns in the vocabulary of storage/format/vocabulary.h.
+// Rows in file order. `rows` holds the wanted columns in the vocabulary of
+// storage/format/vocabulary.h.
 struct Batch {
   int64_t first_row = 0;  // position in the file
   int64_t length = 0;
   std::shared_ptr<arrow::RecordBatch> rows;  // for an ACID file: the fields of `row`
-  std::shared_ptr<arrow::Array> row_struct_validity;  // ACID: the `row` struct itself (null in delete events)
+  std::shared_ptr<arrow::Array>
+      row_struct_validity;  // ACID: the `row` struct itself (null in delete events)
   // ACID files only; empty otherwise. Each has `length` values; never null.
   std::vector<int32_t> operation;
   std::vector<int64_t> original_write_id;
@@ -47,11 +50,13 @@ struct Batch {
 class BatchStream {
  public:
   virtual ~BatchStream() = default;
-  // nullptr at the end. Errors: kCorruptFile, kNotSupported, kValueOutOfRange, each naming file and column.
+  // nullptr at the end. Errors: kCorruptFile, kNotSupported, kValueOutOfRange, each naming file and
+  // column.
   virtual absl::StatusOr<std::unique_ptr<Batch>> Next() = 0;
 };
 
-// One ORC file, opened. Thread-compatible; several streams of one reader may be read one after another.
+// One ORC file, opened. Thread-compatible; several streams of one reader may be read one after
+// another.
 //
 // Values that this reader cannot deliver right are refused by file and column, never shown wrong.
 class Reader {
@@ -61,8 +66,8 @@ class Reader {
   virtual const std::string& path() const = 0;
   virtual const Tail& tail() const = 0;
   virtual bool is_acid() const = 0;
-  // The table's columns in this file: the fields of `row`, or of the root of a non-ACID file. A root that is
-  // no struct is one column `value`.
+  // The table's columns in this file: the fields of `row`, or of the root of a non-ACID file. A
+  // root that is no struct is one column `value`.
   virtual const std::vector<Column>& columns() const = 0;
 
   virtual absl::StatusOr<std::unique_ptr<BatchStream>> Read(const ReadOptions& options) = 0;

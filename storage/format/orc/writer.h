@@ -18,11 +18,12 @@ struct WriterOptions {
   uint64_t stripe_size = 64 << 20;
   uint64_t block_size = 256 << 10;
   uint32_t row_index_stride = 10000;
-  Calendar calendar = Calendar::kProleptic;  // written into the footer (compaction carries its source's)
+  Calendar calendar =
+      Calendar::kProleptic;  // written into the footer (compaction carries its source's)
 };
 
-// From table properties: `orc.compress`, `orc.stripe.size`, `orc.compress.size`, `orc.row.index.stride`.
-// Errors: kInvalidRequest naming the property.
+// From table properties: `orc.compress`, `orc.stripe.size`, `orc.compress.size`,
+// `orc.row.index.stride`. Errors: kInvalidRequest naming the property.
 absl::StatusOr<WriterOptions> WriterOptionsOf(const Properties& properties);
 
 struct FileSummary {
@@ -31,18 +32,19 @@ struct FileSummary {
   AcidStats stats;
 };
 
-// Writes one file of Hive's six-column ACID schema. Events must come in R-8 order; a step back is
+// Writes one file of Hive's six-column ACID schema. Events must come in RW-8 order; a step back is
 // kInternal naming both keys: an unsorted file breaks every merging reader.
 //
-// The file appears under a hidden temporary name and gets its own at Close, after the sync. Not closed =
-// removed by the destructor. Writes `hive.acid.version`, `hive.acid.key.index`, `hive.acid.stats`.
+// The file appears under a hidden temporary name and gets its own at Close, after the sync. Not
+// closed = removed by the destructor. Writes `hive.acid.version`, `hive.acid.key.index`,
+// `hive.acid.stats`.
 class AcidWriter {
  public:
   virtual ~AcidWriter() = default;
 
-  // Takes the ACID vectors and `rows` (all columns, in order) of `batch`; rows == nullptr for delete events.
-  // Errors: kValueOutOfRange with column and row (instants between −1 s and 0 with a fraction, unless they
-  // are passed on from a file), kStorageUnwritable.
+  // Takes the ACID vectors and `rows` (all columns, in order) of `batch`; rows == nullptr for
+  // delete events. Errors: kValueOutOfRange with column and row (instants between −1 s and 0 with a
+  // fraction, unless they are passed on from a file), kStorageUnwritable.
   virtual absl::Status Append(const Batch& batch) = 0;
   virtual absl::StatusOr<FileSummary> Close() = 0;
 };
