@@ -240,7 +240,8 @@ bool LockQueue::Passes(const OwnerRecord* owner, const Record& waiting) const {
 bool LockQueue::MayBeWaitedFor(const LockOwner& owner) const {
   const OwnerRecord* found = FindOwner(owner);
   if (found == nullptr) return false;
-  for (const auto& [id, record] : found->requests) {
+  for (const auto& request : found->requests) {
+    const Record* record = request.second;
     for (const Place& place : record->places) {
       const bool nobody =
           ForEachConflictingQueue(place, LockState::kWaiting, [&](const Queue& queue) {

@@ -25,9 +25,10 @@ int64_t CountWithin(const std::vector<int64_t>& sorted, int64_t first, int64_t l
          std::lower_bound(sorted.begin(), sorted.end(), first);
 }
 
-RangeAnswer AnswerOf(int64_t excluded, int64_t size) {
+// `last - first` fits for every range of a directory name, its size need not.
+RangeAnswer AnswerOf(int64_t excluded, int64_t first, int64_t last) {
   if (excluded == 0) return RangeAnswer::kAll;
-  return excluded == size ? RangeAnswer::kNone : RangeAnswer::kSome;
+  return excluded - 1 == last - first ? RangeAnswer::kNone : RangeAnswer::kSome;
 }
 
 std::string FormatIds(const std::vector<int64_t>& ids, bool with_runs) {
@@ -137,14 +138,14 @@ RangeAnswer ValidIds::RangeValidity(int64_t first, int64_t last) const {
   if (first > high) return RangeAnswer::kNone;
   const int64_t excluded = std::max<int64_t>(0, last - high) + CountWithin(open, first, last) +
                            CountWithin(aborted, first, last);
-  return AnswerOf(excluded, last - first + 1);
+  return AnswerOf(excluded, first, last);
 }
 
 RangeAnswer ValidIds::RangeAborted(int64_t first, int64_t last) const {
   if (first > high) return RangeAnswer::kNone;
   const int64_t count = CountWithin(aborted, first, last);
   if (count == 0) return RangeAnswer::kNone;
-  return count == last - first + 1 ? RangeAnswer::kAll : RangeAnswer::kSome;
+  return count - 1 == last - first ? RangeAnswer::kAll : RangeAnswer::kSome;
 }
 
 bool TxnSnapshot::IsVisible(TxnId id) const {
@@ -170,7 +171,7 @@ RangeAnswer WriteIdSnapshot::RangeValidity(WriteId first, WriteId last) const {
   for (const int64_t id : own) {
     if (id >= a && id <= b && !ids.IsValid(id)) --excluded;
   }
-  return AnswerOf(excluded, b - a + 1);
+  return AnswerOf(excluded, a, b);
 }
 
 RangeAnswer WriteIdSnapshot::RangeAborted(WriteId first, WriteId last) const {

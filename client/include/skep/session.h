@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "skep/compaction.h"
+#include "skep/table.h"
+#include "skep/transaction.h"
+#include "storage/model/ids.h"
+#include "storage/model/names.h"
+
+namespace skep::client {
+
+class SessionImpl;
+
+// Only UNAVAILABLE is retried, the server's wish to wait is honoured, and a call never outlives its
+// deadline.
+struct RetryOptions {
+  std::chrono::milliseconds first_pause{50};
+  std::chrono::milliseconds longest_pause{2'000};
+  double growth = 2.0;
+  double jitter = 0.2;   // of each pause, both ways
+  int max_attempts = 0;  // 0: until the deadline
+};
+
+struct SessionOptions {
+  std::string endpoint;  // "unix:/run/skep/skepd.sock" or "host:port"
+  std::string user;      // shown to operators, as are host and agent
+  std::string host;      // empty: this machine's name
+  std::string agent;     // the program, the query
+  std::chrono::milliseconds call_deadline{10'000};
+  std::chrono::milliseconds lock_deadline{60'000};  // how long a writer waits for its lock
+  RetryOptions retry;
+};
+
+enum class TransactionMode { kReadWrite, kReadOnly };
+
+struct BeginOptions {
+  TransactionMode mode = TransactionMode::kReadWrite;
+  std::string agent;  // empty: the session's
+  // How long the server keeps the transaction without a heartbeat; unset: the server's own choice.
+  std::optional<std::chrono::milliseconds> lease;
+};
+
+// A client's connection to one server: a channel for calls, another with its own thread for the
+// heartbeats of all its transactions. One per process and server is enough. Transactions keep what
+// they need of it alive. Thread-safe.
+class Session {
+ public:
+  // Connects lazily: the first call finds out whether a server is there. Errors: kInvalidRequest
+  // for options that cannot be right.
+  static absl::StatusOr<std::unique_ptr<Session>> Connect(const SessionOptions& options);
+  explicit Session(std::shared_ptr<SessionImpl> impl);  // for tests that bring their own ports
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin(const BeginOptions& options = {});
+
+  // Errors: ALREADY_EXISTS, LOCATION_NOT_ALLOWED, INVALID_REQUEST, STORAGE_UNWRITABLE.
+  absl::StatusOr<TableDescription> CreateTable(const TableSpec& spec);
+  // As of now. Errors: NO_SUCH_TABLE.
+  absl::StatusOr<TableDescription> GetTable(const TableName& name);
+
+  // Errors: NO_SUCH_TABLE, TABLE_NOT_TRANSACTIONAL, INVALID_REQUEST.
+  absl::StatusOr<EnqueuedCompaction> EnqueueCompaction(const CompactionRequest& request);
+  // Errors: NO_SUCH_COMPACTION.
+  absl::StatusOr<CompactionStatus> GetCompaction(CompactionId id);
+  // Asks until the compaction has reached `goal` or `deadline` has passed: then the last status.
+  absl::StatusOr<CompactionStatus> WaitForCompaction(CompactionId id,
+                                                     std::chrono::milliseconds deadline,
+                                                     CompactionGoal goal = CompactionGoal::kDecided);
+
+  SessionImpl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<SessionImpl> impl_;  // shared with the transactions
+};
+
+}  // namespace skep::client

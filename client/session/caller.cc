@@ -1,0 +1,117 @@
+#include "client/session/caller.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/model/errors.h"
+
+namespace skep::client {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+const FieldDescriptor* RequestIdField(const Message& message) {
+  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName("request_id");
+  return field != nullptr && field->type() == FieldDescriptor::TYPE_BYTES ? field : nullptr;
+}
+
+void GiveRequestId(Message& request, Random& random) {
+  const FieldDescriptor* field = RequestIdField(request);
+  if (field == nullptr || !request.GetReflection()->GetString(request, field).empty()) return;
+  const Uuid id = MakeUuid(random);
+  request.GetReflection()->SetString(&request, field, std::string(id.begin(), id.end()));
+}
+
+void MarkAsRepeat(Message& request) {
+  const FieldDescriptor* field = request.GetDescriptor()->FindFieldByName("repeat");
+  if (field == nullptr || RequestIdField(request) == nullptr) return;
+  request.GetReflection()->SetBool(&request, field, true);
+}
+
+}  // namespace
+
+struct Caller::Operation {
+  std::string method;
+  std::shared_ptr<Message> request;
+  std::shared_ptr<Message> response;
+  MonoTime deadline;
+  Done done;
+  int attempts = 0;
+  std::chrono::milliseconds pause{0};
+};
+
+void Caller::Start(const std::string& method,
+                   std::shared_ptr<Message> request,
+                   std::shared_ptr<Message> response,
+                   MonoTime deadline,
+                   Done done) {
+  auto operation = std::make_shared<Operation>();
+  operation->method = method;
+  operation->request = std::move(request);
+  operation->response = std::move(response);
+  operation->deadline = deadline;
+  operation->done = std::move(done);
+  operation->pause = retry_.first_pause;
+  GiveRequestId(*operation->request, ports_.random);
+  Attempt(std::move(operation));
+}
+
+void Caller::Attempt(std::shared_ptr<Operation> operation) {
+  ++operation->attempts;
+  Operation& op = *operation;
+  ports_.transport.Call(op.method,
+                        op.request,
+                        op.response,
+                        op.deadline,
+                        [this, operation = std::move(operation)](TransportReply reply) mutable {
+                          Answered(std::move(operation), std::move(reply));
+                        });
+}
+
+void Caller::Answered(std::shared_ptr<Operation> operation, TransportReply reply) {
+  if (reply.status.code() != absl::StatusCode::kUnavailable) {
+    operation->done(std::move(reply.status));
+    return;
+  }
+  // A refusal with a reason is the server's word that nothing was done.
+  const bool refused = ReasonOf(reply.status) != ErrorReason::kUnspecified;
+  if (reply.maybe_sent && !refused) MarkAsRepeat(*operation->request);
+
+  using Millis = std::chrono::duration<double, std::milli>;
+  Millis pause(Jitter(ports_.random, static_cast<double>(operation->pause.count()), retry_.jitter));
+  if (reply.retry_after.has_value()) pause = std::max(pause, Millis(*reply.retry_after));
+  operation->pause = std::min(
+      std::chrono::duration_cast<std::chrono::milliseconds>(operation->pause * retry_.growth),
+      retry_.longest_pause);
+  const MonoTime when =
+      ports_.clock.MonoNow() + std::chrono::duration_cast<std::chrono::nanoseconds>(pause);
+  const bool exhausted = retry_.max_attempts > 0 && operation->attempts >= retry_.max_attempts;
+  if (exhausted || when >= operation->deadline) {
+    operation->done(std::move(reply.status));
+    return;
+  }
+  operation->response->Clear();
+  ports_.executor.PostAt(
+      when, [this, operation = std::move(operation)]() mutable { Attempt(std::move(operation)); });
+}
+
+absl::Status Caller::Call(const std::string& method,
+                          std::shared_ptr<Message> request,
+                          std::shared_ptr<Message> response,
+                          MonoTime deadline) {
+  // Shared with the completion, which may still be notifying when the wait returns.
+  struct Waiting {
+    absl::Notification done;
+    absl::Status status;
+  };
+  auto waiting = std::make_shared<Waiting>();
+  Start(method, std::move(request), std::move(response), deadline, [waiting](absl::Status status) {
+    waiting->status = std::move(status);
+    waiting->done.Notify();
+  });
+  ports_.blocker.Wait(waiting->done);
+  return waiting->status;
+}
+
+}  // namespace skep::client

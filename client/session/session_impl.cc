@@ -1,0 +1,16 @@
+#include "client/session/session_impl.h"
+
+#include <utility>
+
+namespace skep::client {
+
+SessionImpl::SessionImpl(SessionOptions options, SessionPorts ports)
+    : options_(std::move(options)),
+      caller_({ports.calls, ports.executor, ports.clock, ports.random, ports.blocker},
+              options_.retry),
+      heartbeater_(ports.heartbeats, ports.heartbeat_executor, ports.clock, ports.random),
+      owned_(std::move(ports.owned)) {}
+
+SessionImpl::~SessionImpl() { heartbeater_.Stop(); }
+
+}  // namespace skep::client
