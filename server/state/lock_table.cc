@@ -122,7 +122,7 @@ absl::StatusOr<LockTable::Loaded> LockTable::Load(std::span<const LockRow> rows)
 
 LockAdded LockTable::Add(LockRequest request, IfBlocked if_blocked) {
   SKEP_CHECK(request.id > impl_->last && !request.targets.empty());
-  impl_->last = request.id;
+  const LockId last = std::exchange(impl_->last, request.id);
   LockQueue& queue = impl_->queue;
   Record& record = queue.Enter(std::move(request), LockState::kWaiting);
   LockAdded added;
@@ -139,6 +139,7 @@ LockAdded LockTable::Add(LockRequest request, IfBlocked if_blocked) {
   } else {
     added.state = LockState::kNotAcquired;
     queue.Leave(record, work);
+    impl_->last = last;
   }
   return added;
 }
