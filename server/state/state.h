@@ -148,8 +148,9 @@ class State {
   };
   Totals Summary(Now now) const;
 
+  struct Impl;  // of this room only
+
  private:
-  struct Impl;
   explicit State(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

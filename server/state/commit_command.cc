@@ -1,0 +1,200 @@
+// The end that counts: first committer wins, and what was written becomes visible as one unit.
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "server/state/errors.h"
+#include "server/state/impl.h"
+#include "storage/base/status_macros.h"
+
+namespace skep::state {
+
+namespace {
+
+std::string ResourceText(const TableName& table, const std::string& partition) {
+  return partition.empty() ? table.ToString() : table.ToString() + "/" + partition;
+}
+
+std::string_view Past(WriteOp op) {
+  switch (op) {
+    case WriteOp::kInsert:
+      return "inserted into";
+    case WriteOp::kUpdate:
+    case WriteOp::kDelete:
+      return "updated";
+    case WriteOp::kOverwrite:
+    case WriteOp::kDrop:
+      return "overwrote";
+  }
+  return "wrote";
+}
+
+absl::Status LostAgainst(const TxnRow& txn, const TableName& table, const Conflict& conflict) {
+  const std::string resource = ResourceText(table, conflict.own.partition);
+  return MakeError(
+      ErrorReason::kWriteConflict,
+      fmt::format(
+          "transaction {} ({} of {}) came second: transaction {} {} it at sequence {}, after "
+          "the snapshot of {} at {}; {} is aborted, run it again as a new transaction",
+          txn.id.value(),
+          WriteOpName(conflict.own.op),
+          resource,
+          conflict.winner.value(),
+          Past(conflict.theirs),
+          conflict.seq.value(),
+          txn.id.value(),
+          txn.snapshot_seq.value(),
+          txn.id.value()),
+      {{"txnId", txn.id.ToString()},
+       {"table", table.ToString()},
+       {"partition", conflict.own.partition},
+       {"winnerTxnId", conflict.winner.ToString()}});
+}
+
+absl::Status LostToDrop(TxnId txn, const std::string& table) {
+  return MakeError(
+      ErrorReason::kWriteConflict,
+      fmt::format("transaction {} wrote to {}, which was dropped meanwhile (a table of "
+                  "that name now is another one); {} is aborted",
+                  txn.value(),
+                  table,
+                  txn.value()),
+      {{"txnId", txn.ToString()}, {"table", table}, {"partition", ""}});
+}
+
+// Tables by name as this transaction knows them: one it writes to keeps its id, whatever the name
+// means now.
+absl::StatusOr<TableId> OwnTable(const State::Impl& s, const OpenTxn& txn, const TableName& name) {
+  std::set<TableId> own;
+  for (const auto& [table, write_id] : txn.write_ids) own.insert(table);
+  for (const auto& [key, component] : txn.components) own.insert(component.table);
+  for (TableId id : own) {
+    const TableRow* row = s.registry.Find(id);
+    const DroppedTableRow* dropped = s.registry.Dropped(id);
+    if ((row != nullptr && row->name == name) || (dropped != nullptr && dropped->name == name))
+      return id;
+  }
+  SKEP_ASSIGN_OR_RETURN(const TableRow* row, s.ResolveFor(txn.row, name));
+  return row->id;
+}
+
+absl::StatusOr<std::vector<DeclaredTable>> ResolveDeclared(const State::Impl& s,
+                                                           const OpenTxn& txn,
+                                                           const std::vector<TableWrites>& set) {
+  std::vector<DeclaredTable> declared;
+  for (const TableWrites& table : set) {
+    SKEP_ASSIGN_OR_RETURN(const TableId id, OwnTable(s, txn, table.table));
+    DeclaredTable& d = declared.emplace_back(DeclaredTable{id, {}});
+    const TableRow* row = s.registry.Find(id);
+    for (const PartitionWrite& write : table.writes) {
+      if (row == nullptr) {  // dropped: which partition no longer matters
+        d.writes.push_back({id, write.partition, write.op});
+        continue;
+      }
+      SKEP_ASSIGN_OR_RETURN(Write checked, s.CheckWrite(txn.row, *row, write.partition, write.op));
+      d.writes.push_back(std::move(checked));
+    }
+  }
+  return declared;
+}
+
+std::set<Write> WriteSetOf(const OpenTxn& txn, const std::vector<DeclaredTable>& declared) {
+  std::vector<ComponentRow> components;
+  for (const auto& [key, component] : txn.components) components.push_back(component);
+  std::set<TableId> with_write_id;
+  for (const auto& [table, write_id] : txn.write_ids) with_write_id.insert(table);
+  return CompleteWriteSet(declared, components, with_write_id);
+}
+
+// The refusal of this write set, if there is one: a write to a table that is no more, or a
+// conflict.
+absl::Status Refusal(const State::Impl& s, const TxnRow& txn, const std::set<Write>& writes) {
+  for (const Write& write : writes) {
+    if (s.registry.Find(write.table) != nullptr) continue;
+    const DroppedTableRow* dropped = s.registry.Dropped(write.table);
+    return LostToDrop(
+        txn.id,
+        dropped != nullptr ? dropped->name.ToString() : "table id " + write.table.ToString());
+  }
+  const auto conflict = DecideCommit(writes, s.marks, txn.snapshot_seq);
+  if (!conflict) return absl::OkStatus();
+  return LostAgainst(txn, s.registry.Find(conflict->own.table)->name, *conflict);
+}
+
+}  // namespace
+
+absl::StatusOr<Write> State::Impl::CheckWrite(const TxnRow& txn,
+                                              const TableRow& table,
+                                              const std::string& partition,
+                                              WriteOp op) const {
+  if (txn.type == TxnType::kReadOnly) {
+    return TxnMayNot(
+        txn.id, "write to " + table.name.ToString(), "it was opened READ_ONLY; open a DEFAULT one");
+  }
+  if (txn.type == TxnType::kCompaction) {
+    return TxnMayNot(txn.id, "write to " + table.name.ToString(), "it belongs to a compaction");
+  }
+  if (op == WriteOp::kDrop) {
+    return InvalidField("operation", "a drop is no write that is declared; use DropTable");
+  }
+  if (table.kind == TableKind::kExternal) return NotTransactional(table.name, "write to");
+  const bool changes_rows = op == WriteOp::kUpdate || op == WriteOp::kDelete;
+  if (table.kind == TableKind::kInsertOnly && changes_rows) {
+    return TableMayNot(table.name,
+                       op == WriteOp::kUpdate ? "update" : "delete from",
+                       "it is insert-only; insert, overwrite, or use a full ACID table (ORC)");
+  }
+  Write write{table.id, "", op};
+  if (!partition.empty()) {
+    SKEP_ASSIGN_OR_RETURN(write.partition, CanonicalPartition(table, partition));
+  }
+  return write;
+}
+
+void State::Impl::ApplyWrites(TxnId txn, const std::set<Write>& writes, Now now, Unit& unit) {
+  for (const Write& write : writes) {
+    marks.Record(write.table, write.partition, write.op, unit.seq(), txn);
+    changes.Record(write.table, write.partition, unit.seq());
+    if (!write.partition.empty()) registry.AddPartition(write.table, write.partition, unit);
+  }
+  for (const Write& write : writes) {
+    if (write.op == WriteOp::kDrop) DropTable(write.table, txn, now, unit);
+  }
+}
+
+absl::StatusOr<CommittedTxn> State::Commit(const CommitTxn& command, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  if (s.IsCommitted(command.txn)) return CommittedTxn{};  // idempotent (CMT-4)
+  SKEP_ASSIGN_OR_RETURN(const OpenTxn* txn, s.Use(command.txn, now, unit));
+  if (!txn->compaction.is_none()) {
+    return TxnMayNot(command.txn,
+                     "commit",
+                     fmt::format("it belongs to compaction {}, which its worker publishes",
+                                 txn->compaction.value()));
+  }
+  if (txn->row.abort_only) {
+    return TxnMayNot(
+        command.txn,
+        "commit",
+        "an operator released one of its locks by force (R-22); abort it and run it again");
+  }
+  SKEP_ASSIGN_OR_RETURN(const auto declared, ResolveDeclared(s, *txn, command.write_set));
+  const std::set<Write> writes = WriteSetOf(*txn, declared);
+  const absl::Status refusal = Refusal(s, txn->row, writes);
+  if (!refusal.ok()) {
+    // Aborted by the same unit that says so: the owner knows, nothing lingers.
+    s.EndTxn(command.txn,
+             {AbortCause::kConflict, Impl::EndedBy::kOwner, "it lost a conflict"},
+             now,
+             unit);
+    return refusal;
+  }
+  s.ApplyWrites(command.txn, writes, now, unit);
+  s.EndTxn(command.txn, {}, now, unit);
+  return CommittedTxn{unit.seq()};
+}
+
+}  // namespace skep::state

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/state/state.h"
+#include "storage/model/rows.h"
+
+namespace skep::state {
+
+// Compactions by id, object and state. Keeps rows; decides nothing. Confined to the loop thread.
+class CompactionQueue {
+ public:
+  const CompactionRow* Find(CompactionId id) const;
+  // A new row or a changed one.
+  void Save(CompactionRow row, Unit& unit);
+  void Erase(CompactionId id, Unit& unit);
+
+  const std::map<CompactionId, CompactionRow>& rows() const { return rows_; }
+  const std::set<CompactionId>& InState(CompactionState state) const;
+  std::vector<CompactionRow> OfObject(TableId table, const std::string& partition) const;
+  std::vector<CompactionId> OfTable(TableId table) const;
+
+  void Load(const StoredState& stored);
+
+ private:
+  void Link(const CompactionRow& row);
+  void Unlink(const CompactionRow& row);
+
+  std::map<CompactionId, CompactionRow> rows_;
+  std::map<std::pair<TableId, std::string>, std::set<CompactionId>> by_object_;
+  std::map<CompactionState, std::set<CompactionId>> by_state_;
+};
+
+}  // namespace skep::state

@@ -1,0 +1,138 @@
+#include <set>
+#include <utility>
+
+#include "server/state/errors.h"
+#include "server/state/impl.h"
+#include "storage/base/check.h"
+
+namespace skep::state {
+
+bool State::Impl::IsCommitted(TxnId id) const {
+  return txns.WasGivenOut(id) && txns.Find(id) == nullptr && !txns.CauseOf(id);
+}
+
+absl::Status State::Impl::EndedError(TxnId id) const {
+  if (!txns.WasGivenOut(id)) return NoSuchTxn(id);
+  if (const auto cause = txns.CauseOf(id)) return TxnAborted(id, *cause);
+  return TxnAlreadyCommitted(id);
+}
+
+absl::StatusOr<OpenTxn*> State::Impl::Use(TxnId id, Now now, Unit& unit) {
+  OpenTxn* txn = txns.Find(id);
+  if (txn == nullptr) return EndedError(id);
+  if (txn_leases.IsOver(id, now.mono)) {
+    EndExpired(id, now, unit);
+    return EndedError(id);
+  }
+  txn_leases.Renew(id, now.mono, std::chrono::milliseconds(txn->row.timeout_ms));
+  txn->last_heartbeat = now.wall;
+  return txn;
+}
+
+void State::Impl::EndExpired(TxnId id, Now now, Unit& unit) {
+  const bool compacts = !txns.Find(id)->compaction.is_none();
+  EndTxn(id,
+         {compacts ? AbortCause::kCompaction : AbortCause::kTimeout,
+          EndedBy::kServer,
+          "its lease was over"},
+         now,
+         unit);
+}
+
+OpenTxn& State::Impl::OpenOne(TxnRow row, Pins::Reach reach, Now now, Unit& unit) {
+  row.opened_seq = unit.seq();
+  row.snapshot_seq = unit.seq();
+  row.open_time = now.wall;
+  OpenTxn& txn = txns.Open(std::move(row), unit);
+  txn.last_heartbeat = now.wall;
+  live.Add(unit.seq());
+  limit.Opened(txn.row.user);
+  pins.Add(txn.row.id, unit.seq(), reach);
+  txn_leases.Renew(txn.row.id, now.mono, std::chrono::milliseconds(txn.row.timeout_ms));
+  return txn;
+}
+
+void State::Impl::AddComponent(OpenTxn& txn, ComponentRow row, Unit& unit) {
+  const OpenTxn::ComponentKey key{row.table, row.partition, row.op};
+  const auto it = txn.components.find(key);
+  // Without a placeholder's promise to name its partitions later, the table means all of them.
+  if (it != txn.components.end() && (!it->second.dynamic || row.dynamic)) return;
+  unit.Add(Put<ComponentRow>{row});
+  txn.components[key] = std::move(row);
+}
+
+void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
+  OpenTxn* txn = txns.Find(id);
+  SKEP_CHECK(txn != nullptr);
+  const bool committed = ending.cause == AbortCause::kNone;
+  const TxnRow row = txn->row;
+  const CompactionId compaction = txn->compaction;
+  std::set<TableId> written;
+  for (const auto& [table, write_id] : txn->write_ids) {
+    written.insert(table);
+    write_ids.Resolve(table,
+                      write_id,
+                      committed ? WriteIds::Outcome::kCommitted : WriteIds::Outcome::kAborted,
+                      unit);
+    if (!committed) changes.Record(table, "", unit.seq());
+  }
+  if (!txn->components.empty()) unit.Add(EraseComponents{id});
+  for (const auto& [key, component] : txn->components) {
+    if (!committed && written.contains(component.table)) {
+      changes.Record(component.table, component.partition, unit.seq());
+    }
+  }
+  txns.End(id, ending.cause, unit);
+  txn_leases.Drop(id);
+  limit.Ended(row.user);
+  if (ending.by == EndedBy::kServer) {
+    Linger(row, now);
+  } else {
+    pins.Remove(id);
+    live.Remove(row.snapshot_seq);
+  }
+  ReleaseLocksOf(id, ending, now, unit);
+  if (!compaction.is_none() && !committed) ReturnClaim(compaction, ending.reason, unit);
+}
+
+void State::Impl::Linger(const TxnRow& row, Now now) {
+  lingering[row.id] = row;
+  lingering_leases.Renew(row.id, now.mono, std::chrono::milliseconds(row.timeout_ms));
+}
+
+void State::Impl::StopLingering(TxnId id) {
+  const auto it = lingering.find(id);
+  if (it == lingering.end()) return;
+  live.Remove(it->second.snapshot_seq);
+  pins.Remove(id);
+  lingering_leases.Drop(id);
+  lingering.erase(it);
+}
+
+void State::Reap(Now now, Unit& unit) {
+  Impl& s = *impl_;
+  s.GrantAll(std::exchange(s.grant_after_load, {}), now, unit);
+  for (TxnId id : s.txn_leases.Over(now.mono)) s.EndExpired(id, now, unit);
+  for (LockId lock : s.lock_leases.Over(now.mono)) {
+    s.EndRequest(lock, LockState::kNotAcquired, "its lease was over", now, unit);
+  }
+  for (TxnId id : s.lingering_leases.Over(now.mono)) s.StopLingering(id);
+}
+
+void State::ExtendLeases(std::chrono::nanoseconds stall) {
+  impl_->txn_leases.Extend(stall);
+  impl_->lock_leases.Extend(stall);
+  impl_->lingering_leases.Extend(stall);
+}
+
+std::optional<MonoTime> State::NextExpiry() const {
+  std::optional<MonoTime> next;
+  for (const auto& other : {impl_->txn_leases.NextOver(),
+                            impl_->lock_leases.NextOver(),
+                            impl_->lingering_leases.NextOver()}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
+  return next;
+}
+
+}  // namespace skep::state

@@ -1,0 +1,171 @@
+#pragma once
+
+// The parts of the state and what several commands need of them together. Each file *_commands.cc
+// and
+// *_queries.cc defines the methods of State for one noun.
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/state/changes.h"
+#include "server/state/compaction_queue.h"
+#include "server/state/conflicts.h"
+#include "server/state/leases.h"
+#include "server/state/live_snapshots.h"
+#include "server/state/lock_rows.h"
+#include "server/state/lock_table.h"
+#include "server/state/open_limit.h"
+#include "server/state/pins.h"
+#include "server/state/registry.h"
+#include "server/state/requests.h"
+#include "server/state/state.h"
+#include "server/state/txn_table.h"
+#include "server/state/write_ids.h"
+#include "server/state/write_marks.h"
+
+namespace skep::state {
+
+struct State::Impl {
+  explicit Impl(const Options& o) : options(o), limit(o.max_open_txns), requests(o.request_ring) {}
+
+  Options options;
+  CommitSeq published;  // the last durable unit
+  CommitSeq loaded;     // … when the state was loaded
+  LockId next_lock{1};
+  CompactionId next_compaction{1};
+  TableId next_table{1};
+
+  TxnTable txns;
+  WriteIds write_ids;
+  WriteMarks marks;
+  Registry registry;
+  LiveSnapshots live;
+  Pins pins;
+  OpenLimit limit;
+  RequestRing requests;
+  CompactionQueue queue;
+  ChangeLog changes;
+  LockTable lock_table;
+  LockRows lock_rows;
+  std::vector<LockId>
+      grant_after_load;  // waiting ones that nothing blocks: granted by the next Reap
+  std::vector<LockNotice> notices;
+
+  Leases<TxnId> txn_leases;
+  Leases<LockId> lock_leases;  // locks outside transactions
+  // Transactions that the server ended: their readers may not know yet, so they pin, and count as
+  // snapshots, for one more lease.
+  std::map<TxnId, TxnRow> lingering;
+  Leases<TxnId> lingering_leases;
+
+  // -- transactions (end_txn.cc)
+
+  // The open transaction, its lease renewed. One whose lease is over is ended here and now.
+  // Errors: kNoSuchTxn, kTxnAborted, kTxnAlreadyCommitted. The pointer is valid until a transaction
+  // ends.
+  absl::StatusOr<OpenTxn*> Use(TxnId id, Now now, Unit& unit);
+  // Why `id`, which is not open, cannot be used.
+  absl::Status EndedError(TxnId id) const;
+  bool IsCommitted(TxnId id) const;
+
+  enum class EndedBy { kOwner, kServer };
+  struct Ending {
+    AbortCause cause = AbortCause::kNone;  // kNone: commit
+    EndedBy by = EndedBy::kOwner;
+    std::string reason;  // for waiters and the compaction's row
+  };
+  // The one function that ends transactions: write ids, components, locks, pins, lease and claim go
+  // with it.
+  void EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit);
+  void EndExpired(TxnId id, Now now, Unit& unit);
+  void Linger(const TxnRow& row, Now now);
+  void StopLingering(TxnId id);
+
+  OpenTxn& OpenOne(TxnRow row, Pins::Reach reach, Now now, Unit& unit);
+  void AddComponent(OpenTxn& txn, ComponentRow row, Unit& unit);
+  TxnInfo InfoOf(const OpenTxn& txn, Now now) const;
+
+  // -- requests (txn_commands.cc)
+
+  void Remember(const RequestKey& key,
+                RequestKind kind,
+                int64_t fingerprint,
+                int64_t first_id,
+                int64_t count,
+                Now now,
+                Unit& unit);
+  // What the request created still lives.
+  bool IsAlive(const RequestRow& row) const;
+
+  // -- writes and snapshots (commit_command.cc, snapshot_commands.cc)
+
+  // A write that the transaction and the table allow, its partition in canonical form (empty: the
+  // table). Errors: kOperationNotAllowed, kTableNotTransactional, kInvalidRequest.
+  absl::StatusOr<Write> CheckWrite(const TxnRow& txn,
+                                   const TableRow& table,
+                                   const std::string& partition,
+                                   WriteOp op) const;
+  void ApplyWrites(TxnId txn, const std::set<Write>& writes, Now now, Unit& unit);
+  // The table's list for a transaction whose snapshot is published.
+  WriteIdSnapshot ListOf(const TableRow& table, const OpenTxn& txn) const;
+
+  // -- tables (table_commands.cc)
+
+  // What `name` means to the transaction, for writing. Errors: kNoSuchTable; kSnapshotTooOld where
+  // its snapshot meant a table that was dropped since.
+  absl::StatusOr<const TableRow*> ResolveFor(const TxnRow& txn, const TableName& name) const;
+  // … for reading: also kNoSuchTable where the table came after the snapshot.
+  absl::StatusOr<const TableRow*> ResolveAsOf(const TxnRow& txn, const TableName& name) const;
+  TableId AddTable(TableRow row, const std::vector<int64_t>& aborted, Now now, Unit& unit);
+  absl::StatusOr<TableInfo> CreatedBefore(const RequestRow& request, const TableName& name) const;
+  void DropTable(TableId id, TxnId by, Now now, Unit& unit);
+  TableInfo InfoOf(const TableRow& row) const;
+
+  // -- locks (lock_commands.cc, lock_queries.cc)
+
+  absl::Status FillLockRow(const LockComponent& component, const OpenTxn* txn, LockRow& row) const;
+  // The rows of a new request, waiting. `txn`: null outside transactions.
+  absl::StatusOr<LockRows::Rows> MakeLockRows(const AcquireLocks& command,
+                                              const OpenTxn* txn,
+                                              Now now) const;
+  // A request for it would be granted at once.
+  bool IsFree(const LockTarget& target) const;
+  LockAnswer Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now now, Unit& unit);
+  // The request's first row, its transaction's or its own lease renewed. Errors: kNoSuchLock, and
+  // those of Use.
+  absl::StatusOr<LockRow> UseLock(LockId lock, Now now, Unit& unit);
+  void GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit);
+  // A granted lock's operations become components; a request that is given up has declared nothing.
+  void DeclareWritesOf(LockId lock, Unit& unit);
+  // Takes a request away; if it was waiting its caller is told `state` and `reason`.
+  void EndRequest(LockId lock, LockState state, const std::string& reason, Now now, Unit& unit);
+  void ReleaseLocksOf(TxnId txn, const Ending& ending, Now now, Unit& unit);
+  // Ends victims until `waiting` is in no cycle. Returns the last cycle's description, empty for
+  // none.
+  std::string BreakDeadlocks(LockId waiting, Now now, Unit& unit);
+  bool IsStale(LockId lock) const;
+  LockAnswer AnswerOf(LockId lock) const;
+  Blocker BlockerOf(const LockBlocker& blocker) const;
+  static std::string WaitReason(const std::vector<Blocker>& blockers);
+
+  // -- compaction (compaction_commands.cc)
+
+  // The row of a compaction that `claim` holds; the claim's lease is its transaction's, renewed
+  // here. Errors: kNoSuchCompaction, kOperationNotAllowed.
+  absl::StatusOr<CompactionRow> Claimed(CompactionId id, int64_t claim, Now now, Unit& unit);
+  // The compactor's transaction ended without a result: the entry waits for another worker.
+  void ReturnClaim(CompactionId id, const std::string& why, Unit& unit);
+  // Into a final state, and out goes what history does not keep.
+  void FinishRow(CompactionRow row, CompactionState state, Now now, Unit& unit);
+
+  // -- cleaning (clean_commands.cc)
+
+  std::vector<Pin> PinsBelow(const TableRow& table, CommitSeq below, Now now) const;
+
+  CounterRow Counters(CommitSeq seq) const;
+};
+
+}  // namespace skep::state

@@ -1,0 +1,291 @@
+// Locks: the LockTable decides who gets what; here its decisions become rows, declared writes and
+// notices.
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "server/state/errors.h"
+#include "server/state/impl.h"
+#include "storage/base/status_macros.h"
+
+namespace skep::state {
+
+namespace {
+
+int64_t FingerprintOf(const AcquireLocks& c) {
+  Fingerprint print;
+  print.Add(c.txn.value()).Add(int64_t{c.wait}).Add(c.user).Add(c.host).Add(c.agent);
+  for (const LockComponent& component : c.components) {
+    print.Add(component.resource.database).Add(component.resource.table);
+    print.Add(component.resource.partition).Add(static_cast<int64_t>(component.kind));
+    print.Add(component.op ? static_cast<int64_t>(*component.op) : -1)
+        .Add(int64_t{component.dynamic});
+  }
+  return print.value();
+}
+
+LockOwner OwnerOf(const LockRow& row) {
+  return row.txn.is_none() ? LockOwner::OfLock(row.lock) : LockOwner::OfTxn(row.txn);
+}
+
+// What must be right about a component before its table is looked at.
+absl::Status CheckForm(const LockComponent& c, bool in_txn) {
+  if (c.resource.database.empty()) return InvalidField("resource.database", "is missing");
+  if (c.resource.table.empty() && !c.resource.partition.empty()) {
+    return InvalidField("resource.partition", "has no table to belong to");
+  }
+  if (!c.op) {
+    return c.dynamic ? InvalidField("operation", "is missing for dynamic partitions")
+                     : absl::OkStatus();
+  }
+  if (c.resource.table.empty()) {
+    return InvalidField("operation", "a write is to a table; a lock on a database declares none");
+  }
+  if (!in_txn) {
+    return InvalidField("operation",
+                        "a write needs a transaction; a lock outside any declares none");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status State::Impl::FillLockRow(const LockComponent& component,
+                                      const OpenTxn* txn,
+                                      LockRow& row) const {
+  SKEP_RETURN_IF_ERROR(CheckForm(component, txn != nullptr));
+  row.resource = component.resource;
+  row.kind = component.kind;
+  row.op = component.op;
+  row.dynamic = component.dynamic;
+  if (component.resource.table.empty()) return absl::OkStatus();
+  const TableName name{component.resource.database, component.resource.table};
+  const TableRow* table = registry.Find(name);
+  if (txn != nullptr) {
+    SKEP_ASSIGN_OR_RETURN(table, ResolveFor(txn->row, name));
+  }
+  if (table == nullptr) return NoSuchTable(name);
+  row.table = table->id;
+  if (!component.resource.partition.empty()) {
+    SKEP_ASSIGN_OR_RETURN(row.resource.partition,
+                          CanonicalPartition(*table, component.resource.partition));
+  }
+  if (!component.op) return absl::OkStatus();
+  return CheckWrite(txn->row, *table, row.resource.partition, *component.op).status();
+}
+
+absl::StatusOr<LockRows::Rows> State::Impl::MakeLockRows(const AcquireLocks& command,
+                                                         const OpenTxn* txn,
+                                                         Now now) const {
+  const int64_t count = std::ssize(command.components);
+  if (count < 1 || count > options.max_lock_components) {
+    return InvalidField(
+        "components",
+        fmt::format(
+            "{} in one request are not possible, 1 to {} are", count, options.max_lock_components));
+  }
+  LockRows::Rows rows;
+  for (const LockComponent& component : command.components) {
+    LockRow row;
+    row.lock = next_lock;
+    row.component = static_cast<int32_t>(rows.size()) + 1;
+    row.request_time = now.wall;
+    row.txn = command.txn;
+    row.user = txn != nullptr ? txn->row.user : command.user;
+    row.host = txn != nullptr ? txn->row.host : command.host;
+    row.agent = txn != nullptr ? txn->row.agent : command.agent;
+    SKEP_RETURN_IF_ERROR(FillLockRow(component, txn, row));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+LockAnswer State::Impl::Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now now, Unit& unit) {
+  const LockId id = rows.front().lock;
+  const TxnId txn = rows.front().txn;
+  LockRequest request{id, OwnerOf(rows.front()), {}};
+  for (const LockRow& row : rows) request.targets.push_back({row.resource, row.kind});
+  const LockAdded added = lock_table.Add(std::move(request), if_blocked);
+  if (added.state == LockState::kNotAcquired) {
+    LockAnswer answer;
+    answer.state = added.state;
+    for (const LockBlocker& blocker : added.blocked_by)
+      answer.blocked_by.push_back(BlockerOf(blocker));
+    answer.reason = WaitReason(answer.blocked_by);
+    return answer;
+  }
+  next_lock = next_lock.Next();
+  if (added.state == LockState::kAcquired) {
+    for (LockRow& row : rows) {
+      row.state = LockState::kAcquired;
+      row.acquire_time = now.wall;
+    }
+  }
+  if (!txn.is_none()) {
+    for (const LockRow& row : rows) {
+      if (row.table.is_none()) {
+        pins.NameDatabase(txn, row.resource.database);
+      } else {
+        pins.Name(txn, row.table);
+      }
+    }
+  } else {
+    lock_leases.Renew(id, now.mono, options.txn_timeout);
+  }
+  lock_rows.Add(std::move(rows), unit);
+  if (added.state == LockState::kAcquired) DeclareWritesOf(id, unit);
+  return AnswerOf(id);
+}
+
+absl::StatusOr<LockAnswer> State::Lock(const AcquireLocks& command, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  const OpenTxn* txn = nullptr;
+  if (!command.txn.is_none()) {
+    SKEP_ASSIGN_OR_RETURN(txn, s.Use(command.txn, now, unit));
+  }
+  const int64_t fingerprint = FingerprintOf(command);
+  SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
+                        s.requests.Find(command.request, RequestKind::kLock, fingerprint));
+  if (known != nullptr) return CheckLock(LockId(known->first_id), now, unit);
+  SKEP_ASSIGN_OR_RETURN(LockRows::Rows rows, s.MakeLockRows(command, txn, now));
+  const LockAnswer answer =
+      s.Enqueue(std::move(rows), command.wait ? IfBlocked::kWait : IfBlocked::kRefuse, now, unit);
+  if (answer.state == LockState::kNotAcquired) return answer;
+  s.Remember(command.request, RequestKind::kLock, fingerprint, answer.lock.value(), 1, now, unit);
+  if (answer.state == LockState::kAcquired) return answer;
+
+  const std::string cycle = s.BreakDeadlocks(answer.lock, now, unit);
+  if (s.lock_rows.Find(answer.lock) != nullptr) return s.AnswerOf(answer.lock);
+  if (!command.txn.is_none()) return TxnAborted(command.txn, AbortCause::kDeadlock, cycle);
+  LockAnswer refused;
+  refused.state = LockState::kNotAcquired;
+  refused.reason = cycle;
+  return refused;
+}
+
+std::string State::Impl::BreakDeadlocks(LockId waiting, Now now, Unit& unit) {
+  std::string text;
+  while (const auto deadlock = lock_table.FindDeadlock(waiting)) {
+    text = deadlock->text;
+    if (deadlock->victim.is_txn()) {
+      EndTxn(deadlock->victim.txn(), {AbortCause::kDeadlock, EndedBy::kServer, text}, now, unit);
+    } else {
+      EndRequest(deadlock->victim_request, LockState::kNotAcquired, text, now, unit);
+    }
+  }
+  return text;
+}
+
+void State::Impl::DeclareWritesOf(LockId lock, Unit& unit) {
+  for (const LockRow& row : *lock_rows.Find(lock)) {
+    if (row.txn.is_none() || !row.op) continue;
+    const std::string partition = row.dynamic ? "" : row.resource.partition;
+    AddComponent(*txns.Find(row.txn), {row.txn, row.table, partition, *row.op, row.dynamic}, unit);
+  }
+}
+
+void State::Impl::GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit) {
+  for (LockId lock : locks) {
+    lock_rows.Grant(lock, now.wall, unit);
+    if (lock_rows.Find(lock)->front().txn.is_none())
+      lock_leases.Renew(lock, now.mono, options.txn_timeout);
+    DeclareWritesOf(lock, unit);
+    notices.push_back({lock, AnswerOf(lock)});
+  }
+}
+
+void State::Impl::EndRequest(
+    LockId lock, LockState state, const std::string& reason, Now now, Unit& unit) {
+  const LockRows::Rows* rows = lock_rows.Find(lock);
+  if (rows == nullptr) return;
+  if (rows->front().state == LockState::kWaiting) {
+    LockAnswer answer;
+    answer.lock = lock;
+    answer.state = state;
+    answer.reason = reason;
+    notices.push_back({lock, std::move(answer)});
+  }
+  lock_rows.Erase(lock, unit);
+  lock_leases.Drop(lock);
+  GrantAll(lock_table.Release(lock), now, unit);
+}
+
+void State::Impl::ReleaseLocksOf(TxnId txn, const Ending& ending, Now now, Unit& unit) {
+  const LockOwner owner = LockOwner::OfTxn(txn);
+  for (LockId lock : lock_table.LocksOf(owner)) {
+    if (lock_rows.Find(lock)->front().state == LockState::kWaiting) {
+      LockAnswer answer;
+      answer.lock = lock;
+      answer.state = LockState::kAborted;
+      answer.reason = fmt::format("transaction {} ended: {}",
+                                  txn.value(),
+                                  ending.reason.empty() ? "it committed" : ending.reason);
+      notices.push_back({lock, std::move(answer)});
+    }
+    lock_rows.Erase(lock, unit);
+  }
+  GrantAll(lock_table.ReleaseAll(owner), now, unit);
+}
+
+absl::StatusOr<LockRow> State::Impl::UseLock(LockId lock, Now now, Unit& unit) {
+  const LockRows::Rows* rows = lock_rows.Find(lock);
+  if (rows == nullptr) return NoSuchLock(lock);
+  const LockRow row = rows->front();
+  if (!row.txn.is_none()) {
+    SKEP_RETURN_IF_ERROR(Use(row.txn, now, unit).status());
+    return row;
+  }
+  if (lock_leases.IsOver(lock, now.mono)) {
+    EndRequest(lock, LockState::kNotAcquired, "its lease was over", now, unit);
+    return NoSuchLock(lock);
+  }
+  lock_leases.Renew(lock, now.mono, options.txn_timeout);
+  return row;
+}
+
+absl::StatusOr<LockAnswer> State::CheckLock(LockId lock, Now now, Unit& unit) {
+  SKEP_RETURN_IF_ERROR(impl_->UseLock(lock, now, unit).status());
+  return impl_->AnswerOf(lock);
+}
+
+absl::Status State::Release(const ReleaseLock& command, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  const LockRows::Rows* rows = s.lock_rows.Find(command.lock);
+  if (rows == nullptr) return absl::OkStatus();  // LCU-3
+  const LockRow row = rows->front();
+  if (row.state == LockState::kWaiting || row.txn.is_none()) {
+    s.EndRequest(command.lock, LockState::kNotAcquired, "it was given up", now, unit);
+    return absl::OkStatus();
+  }
+  if (s.txn_leases.IsOver(row.txn, now.mono)) {
+    s.EndExpired(row.txn, now, unit);
+    return absl::OkStatus();
+  }
+  if (!command.force) {
+    return MakeError(
+        ErrorReason::kTxnOpen,
+        fmt::format("lock {} ({} on {}) belongs to transaction {}, which is open, and goes "
+                    "when it ends; commit or abort it",
+                    command.lock.value(),
+                    LockKindName(row.kind),
+                    row.resource.ToString(),
+                    row.txn.value()),
+        {{"lockId", command.lock.ToString()}, {"txnId", row.txn.ToString()}});
+  }
+  OpenTxn& txn = *s.txns.Find(row.txn);
+  txn.row.abort_only = true;
+  s.txns.Save(txn, unit);
+  s.EndRequest(command.lock, LockState::kNotAcquired, "an operator released it", now, unit);
+  // What waited under the lock's privileges may now wait in a circle.
+  for (LockId waiting : s.lock_table.WaitingOf(LockOwner::OfTxn(row.txn))) {
+    s.BreakDeadlocks(waiting, now, unit);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<LockNotice> State::TakeNotices() { return std::exchange(impl_->notices, {}); }
+
+}  // namespace skep::state

@@ -1,0 +1,119 @@
+// What a lock request is told: its state, who is in its way, and whether its snapshot is still
+// good.
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "server/state/errors.h"
+#include "server/state/impl.h"
+
+namespace skep::state {
+
+Blocker State::Impl::BlockerOf(const LockBlocker& b) const {
+  Blocker blocker;
+  blocker.lock = b.lock;
+  blocker.txn = b.owner.txn();
+  blocker.resource = b.held.resource;
+  blocker.kind = b.held.kind;
+  blocker.state = b.state;
+  if (const LockRows::Rows* rows = lock_rows.Find(b.lock)) {
+    const LockRow& row = rows->front();
+    blocker.user = row.user;
+    blocker.host = row.host;
+    blocker.agent = row.agent;
+    blocker.since = row.state == LockState::kAcquired ? row.acquire_time : row.request_time;
+  }
+  return blocker;
+}
+
+std::string State::Impl::WaitReason(const std::vector<Blocker>& blockers) {
+  if (blockers.empty()) return "";
+  const Blocker& first = blockers.front();
+  const std::string owner = first.txn.is_none() ? fmt::format("lock {}", first.lock.value())
+                                                : fmt::format("transaction {}", first.txn.value());
+  std::string text = fmt::format("{} {} {} on {}",
+                                 owner,
+                                 first.state == LockState::kAcquired ? "holds" : "waits first for",
+                                 LockKindName(first.kind),
+                                 first.resource.ToString());
+  if (!first.user.empty()) text += fmt::format(" ({}@{} {})", first.user, first.host, first.agent);
+  text += fmt::format(" since {}", FormatRfc3339(first.since));
+  if (blockers.size() > 1) text += fmt::format(", and {} more", blockers.size() - 1);
+  return text;
+}
+
+// would a write of what was locked be refused for the age of the snapshot? EXCLUSIVE may
+// replace everything, EXCL_WRITE change rows.
+bool State::Impl::IsStale(LockId lock) const {
+  for (const LockRow& row : *lock_rows.Find(lock)) {
+    const OpenTxn* txn = txns.Find(row.txn);
+    if (txn == nullptr || row.table.is_none() || row.kind < LockKind::kExclWrite) continue;
+    const WriteOp op = row.kind == LockKind::kExclusive ? WriteOp::kOverwrite
+                       : row.op == WriteOp::kOverwrite  ? WriteOp::kOverwrite
+                                                        : WriteOp::kUpdate;
+    const NewestWrites newest = marks.Newest(row.table, row.resource.partition);
+    if (FindConflict({row.table, row.resource.partition, op}, newest, txn->row.snapshot_seq))
+      return true;
+  }
+  return false;
+}
+
+LockAnswer State::Impl::AnswerOf(LockId lock) const {
+  LockAnswer answer;
+  answer.lock = lock;
+  answer.state = lock_rows.Find(lock)->front().state;
+  if (answer.state == LockState::kAcquired) {
+    answer.snapshot_stale = IsStale(lock);
+    return answer;
+  }
+  for (const LockBlocker& blocker : lock_table.Blockers(lock)) {
+    answer.blocked_by.push_back(BlockerOf(blocker));
+  }
+  answer.position = lock_table.Position(lock);
+  answer.reason = WaitReason(answer.blocked_by);
+  return answer;
+}
+
+bool State::Impl::IsFree(const LockTarget& target) const {
+  for (LockId lock : lock_table.Overlapping(target.resource)) {
+    for (const LockRow& row : *lock_rows.Find(lock)) {
+      if (ResourcesOverlap(row.resource, target.resource) && LocksConflict(row.kind, target.kind))
+        return false;
+    }
+  }
+  return true;
+}
+
+std::vector<LockRow> State::Locks(const ListLocks& command) const {
+  const Impl& s = *impl_;
+  std::vector<LockRow> found;
+  const auto take = [&](const LockRows::Rows& rows) {
+    for (const LockRow& row : rows) {
+      if (!command.txn.is_none() && row.txn != command.txn) return;
+      if (command.waiting_only && row.state != LockState::kWaiting) return;
+      if (command.resource && !ResourcesOverlap(row.resource, *command.resource)) continue;
+      found.push_back(row);
+    }
+  };
+  // A request is never split over two pages.
+  const auto full = [&] { return std::ssize(found) >= command.limit; };
+  if (command.resource) {
+    for (LockId lock : s.lock_table.Overlapping(*command.resource)) {
+      if (full()) break;
+      if (lock > command.after) take(*s.lock_rows.Find(lock));
+    }
+    return found;
+  }
+  const auto& all = s.lock_rows.all();
+  for (auto it = all.upper_bound(command.after); it != all.end() && !full(); ++it) take(it->second);
+  return found;
+}
+
+absl::StatusOr<LockAnswer> State::ExplainLock(LockId lock, Now /*now*/) const {
+  if (impl_->lock_rows.Find(lock) == nullptr) return NoSuchLock(lock);
+  return impl_->AnswerOf(lock);
+}
+
+}  // namespace skep::state

@@ -1,0 +1,58 @@
+#include "server/state/open_limit.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "storage/model/errors.h"
+
+namespace skep::state {
+
+absl::Status OpenLimit::Admit(int64_t count) {
+  if (tripped_ && open_ < limit_ - limit_ / 10) tripped_ = false;
+  if (!tripped_ && open_ + count <= limit_) return absl::OkStatus();
+  if (open_ >= limit_) tripped_ = true;
+  const std::string holders = TopHolders();
+  return MakeError(
+      ErrorReason::kTooManyOpenTxns,
+      fmt::format(
+          "{} transactions are open and the limit is {}; opens are refused {}; most are held "
+          "by {}: end some (`skepctl show transactions`) and try again later",
+          open_,
+          limit_,
+          tripped_ ? "until fewer than 90 % of it are open"
+                   : fmt::format("that would exceed it ({} asked for)", count),
+          holders),
+      {{"limit", std::to_string(limit_)}, {"open", std::to_string(open_)}, {"holders", holders}});
+}
+
+void OpenLimit::Opened(const std::string& user) {
+  ++open_;
+  ++by_user_[user];
+}
+
+void OpenLimit::Ended(const std::string& user) {
+  --open_;
+  const auto it = by_user_.find(user);
+  if (it != by_user_.end() && --it->second == 0) by_user_.erase(it);
+}
+
+std::string OpenLimit::TopHolders() const {
+  constexpr size_t kShown = 3;
+  std::vector<std::pair<int64_t, std::string>> top;
+  for (const auto& [user, count] : by_user_) top.emplace_back(count, user);
+  const size_t shown = std::min(kShown, top.size());
+  std::partial_sort(top.begin(), top.begin() + shown, top.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += ", ";
+    text += fmt::format("{} ({})", top[i].second.empty() ? "nobody" : top[i].second, top[i].first);
+  }
+  return text.empty() ? "nobody" : text;
+}
+
+}  // namespace skep::state

@@ -1,0 +1,103 @@
+// What a transaction sees: its list of transactions, and of write ids per table.
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "server/state/errors.h"
+#include "server/state/impl.h"
+#include "storage/base/status_macros.h"
+
+namespace skep::state {
+
+absl::StatusOr<TxnSnapshot> State::Snapshot(TxnId txn, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  CommitSeq seq = s.published;
+  if (!txn.is_none()) {
+    SKEP_ASSIGN_OR_RETURN(const OpenTxn* open, s.Use(txn, now, unit));
+    seq = open->row.snapshot_seq;
+    // Other commands may still join the unit that this snapshot will show.
+    if (seq > s.published) return NotPublishedYet(txn);
+  }
+  return TxnSnapshot{seq, *s.txns.At(seq), txn};
+}
+
+absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  SKEP_ASSIGN_OR_RETURN(OpenTxn * open, s.Use(txn, now, unit));
+  constexpr std::string_view kWhat = "take a fresh snapshot";
+  if (open->list_given || !open->write_ids.empty()) {
+    return TxnMayNot(
+        txn,
+        kWhat,
+        "a write-id list or a write id was given to it, so something may have been read or "
+        "written under the old one (R-3); run it again as a new transaction");
+  }
+  bool locked = false;
+  for (LockId lock : s.lock_table.LocksOf(LockOwner::OfTxn(txn))) {
+    for (const LockRow& row : *s.lock_rows.Find(lock)) {
+      locked |= row.state == LockState::kAcquired && row.kind >= LockKind::kExclWrite;
+    }
+  }
+  if (!locked) {
+    return TxnMayNot(txn, kWhat, "it holds no EXCL_WRITE or EXCLUSIVE lock; acquire one first");
+  }
+  if (open->row.snapshot_seq == unit.seq()) return unit.seq();
+  s.live.Remove(open->row.snapshot_seq);
+  s.live.Add(unit.seq());
+  s.pins.Refresh(txn, unit.seq());
+  open->row.snapshot_seq = unit.seq();
+  s.txns.Save(*open, unit);
+  return unit.seq();
+}
+
+WriteIdSnapshot State::Impl::ListOf(const TableRow& table, const OpenTxn& txn) const {
+  const CommitSeq seq = txn.row.snapshot_seq;
+  WriteIdSnapshot list;
+  list.table = table.name;
+  list.table_id = table.id;
+  list.seq = seq;
+  list.ids = *write_ids.At(table.id, seq, table.next_write_id);
+  const auto own = txn.write_ids.find(table.id);
+  if (own != txn.write_ids.end()) {
+    // Opened and allocated in one unit, an own id is part of its own snapshot; it never is an
+    // exception.
+    list.own.push_back(own->second.value());
+    std::erase(list.ids.open, own->second.value());
+  }
+  return list;
+}
+
+absl::StatusOr<ValidWriteIds> State::ValidWriteIdsOf(const GetValidWriteIds& command,
+                                                     Now now,
+                                                     Unit& unit) {
+  Impl& s = *impl_;
+  SKEP_ASSIGN_OR_RETURN(OpenTxn * txn, s.Use(command.txn, now, unit));
+  if (txn->row.snapshot_seq > s.published) return NotPublishedYet(command.txn);
+  std::vector<const TableRow*> tables;
+  for (const TableName& name : command.tables) {
+    SKEP_ASSIGN_OR_RETURN(const TableRow* table, s.ResolveAsOf(txn->row, name));
+    if (txn->row.snapshot_seq < table->cleaned_seq) {
+      return SnapshotTooOld(
+          command.txn,
+          name,
+          fmt::format(
+              "files that it needs were cleaned away at sequence {}, before the transaction "
+              "named the table (name all tables in the first call, or open it with all "
+              "tables pinned)",
+              table->cleaned_seq.value()));
+    }
+    tables.push_back(table);
+  }
+  ValidWriteIds answer;
+  for (const TableRow* table : tables) {
+    s.pins.Name(command.txn, table->id);
+    answer.tables.push_back(s.ListOf(*table, *txn));
+  }
+  txn->list_given |= !tables.empty();
+  if (command.names_all) s.pins.NamedAll(command.txn);
+  return answer;
+}
+
+}  // namespace skep::state

@@ -1,0 +1,277 @@
+// The registry: tables come, change and go.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/state/errors.h"
+#include "server/state/impl.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/text.h"
+
+namespace skep::state {
+
+namespace {
+
+void AddSchema(Fingerprint& print, const TableSchema& schema) {
+  for (const auto* columns : {&schema.columns, &schema.partition_columns}) {
+    print.Add(static_cast<int64_t>(columns->size()));
+    for (const Column& c : *columns) print.Add(c.name).Add(c.type.ToString()).Add(c.comment);
+  }
+}
+
+int64_t FingerprintOf(const CreateTable& c) {
+  Fingerprint print;
+  print.Add(c.name.ToString()).Add(int64_t{c.external}).Add(static_cast<int64_t>(c.format));
+  AddSchema(print, c.schema);
+  for (const auto& [key, value] : c.properties) print.Add(key).Add(value);
+  return print.Add(c.location).value();
+}
+
+// What a scan finds may differ when it is repeated; what was asked for does not.
+int64_t FingerprintOf(const TableName& name, const std::string& location) {
+  return Fingerprint().Add(name.ToString()).Add(location).value();
+}
+
+absl::Status CheckSchema(const TableSchema& schema) {
+  if (schema.columns.empty()) return InvalidField("columns", "a table has at least one column");
+  std::set<std::string> names;
+  for (const auto* columns : {&schema.columns, &schema.partition_columns}) {
+    for (const Column& column : *columns) {
+      if (names.insert(column.name).second) continue;
+      return InvalidField("columns", fmt::format("\"{}\" occurs twice", column.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLocationForm(const std::string& location) {
+  if (location.starts_with('/')) return absl::OkStatus();
+  return MakeError(
+      ErrorReason::kLocationNotAllowed,
+      fmt::format("\"{}\" is no absolute path; give one inside a warehouse root", location),
+      {{"path", location}});
+}
+
+absl::Status CheckManaged(const TableName& name, const Properties& properties) {
+  if (!AsciiEqualsIgnoreCase(PropertyIgnoreCase(properties, "transactional"), "false")) {
+    return absl::OkStatus();
+  }
+  return MakeError(
+      ErrorReason::kNotSupported,
+      fmt::format("{} would be managed and not transactional (transactional=false), which "
+                  "Skep does not do; leave the property out or make it external",
+                  name.ToString()),
+      {{"what", "managed tables that are not transactional"}});
+}
+
+}  // namespace
+
+absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnRow& txn,
+                                                        const TableName& name) const {
+  if (const DroppedTableRow* dropped = registry.DroppedAfter(name, txn.snapshot_seq)) {
+    return SnapshotTooOld(
+        txn.id,
+        name,
+        fmt::format("the table it knows was dropped at sequence {} (one of that name now "
+                    "is another)",
+                    dropped->dropped_seq.value()));
+  }
+  const TableRow* table = registry.Find(name);
+  if (table == nullptr) return NoSuchTable(name);
+  return table;
+}
+
+absl::StatusOr<const TableRow*> State::Impl::ResolveAsOf(const TxnRow& txn,
+                                                         const TableName& name) const {
+  SKEP_ASSIGN_OR_RETURN(const TableRow* table, ResolveFor(txn, name));
+  if (table->created_seq <= txn.snapshot_seq) return table;
+  return NoSuchTable(
+      name,
+      fmt::format("it was created at sequence {}, after the snapshot of transaction {} "
+                  "at {}; read it in a new transaction",
+                  table->created_seq.value(),
+                  txn.id.value(),
+                  txn.snapshot_seq.value()));
+}
+
+absl::StatusOr<TableInfo> State::Create(const CreateTable& command, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  const int64_t fingerprint = FingerprintOf(command);
+  SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
+                        s.requests.Find(command.request, RequestKind::kCreateTable, fingerprint));
+  if (known != nullptr) return s.CreatedBefore(*known, command.name);
+  SKEP_RETURN_IF_ERROR(CheckSchema(command.schema));
+  SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
+  if (!command.external) {
+    SKEP_RETURN_IF_ERROR(CheckManaged(command.name, command.properties));
+  }
+  SKEP_RETURN_IF_ERROR(s.registry.CheckFree(command.name, command.location, command.request));
+  TableRow row;
+  row.name = command.name;
+  row.kind = command.external                     ? TableKind::kExternal
+             : command.format == FileFormat::kOrc ? TableKind::kFullAcid
+                                                  : TableKind::kInsertOnly;
+  row.format = command.format;
+  row.location = command.location;
+  row.schema = command.schema;
+  row.properties = command.properties;
+  const TableId id = s.AddTable(std::move(row), {}, now, unit);
+  s.Remember(command.request, RequestKind::kCreateTable, fingerprint, id.value(), 1, now, unit);
+  return s.InfoOf(*s.registry.Find(id));
+}
+
+absl::StatusOr<TableInfo> State::Impl::CreatedBefore(const RequestRow& request,
+                                                     const TableName& name) const {
+  if (const TableRow* row = registry.Find(TableId(request.first_id))) return InfoOf(*row);
+  // dropped since; a repeat must not bring it back.
+  return NoSuchTable(name,
+                     fmt::format("this request made it as table id {}, and it was dropped since",
+                                 request.first_id));
+}
+
+TableId State::Impl::AddTable(TableRow row,
+                              const std::vector<int64_t>& aborted,
+                              Now now,
+                              Unit& unit) {
+  row.id = next_table;
+  next_table = next_table.Next();
+  row.create_time = now.wall;
+  row.created_seq = unit.seq();
+  const TableId id = row.id;
+  registry.Add(std::move(row), unit);
+  write_ids.AddTable(id, aborted, unit);
+  return id;
+}
+
+absl::Status State::Reserve(const ReserveTable& command, Now /*now*/, Unit& /*unit*/) {
+  Impl& s = *impl_;
+  SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
+  SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
+                        s.requests.Find(command.request,
+                                        RequestKind::kRegisterTable,
+                                        FingerprintOf(command.name, command.location)));
+  if (known != nullptr) return absl::OkStatus();  // Register will answer from the record
+  SKEP_RETURN_IF_ERROR(s.registry.CheckFree(command.name, command.location, command.request));
+  s.registry.Reserve(command.name, command.location, command.request);
+  return absl::OkStatus();
+}
+
+void State::DropReservation(const TableName& name) { impl_->registry.DropReservation(name); }
+
+absl::StatusOr<TableInfo> State::Register(const RegisterTable& command, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  const int64_t fingerprint = FingerprintOf(command.name, command.location);
+  SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
+                        s.requests.Find(command.request, RequestKind::kRegisterTable, fingerprint));
+  if (known != nullptr) return s.CreatedBefore(*known, command.name);
+  SKEP_RETURN_IF_ERROR(CheckSchema(command.schema));
+  SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
+  for (int64_t id : command.aborted_write_ids) {
+    if (id > 0 && id <= command.highest_write_id.value()) continue;
+    return InvalidField(
+        "valid_write_ids",
+        fmt::format(
+            "aborted write id {} is not within 1 to {}", id, command.highest_write_id.value()));
+  }
+  s.registry.DropReservation(command.name);
+  SKEP_RETURN_IF_ERROR(s.registry.CheckFree(command.name, command.location, command.request));
+  TableRow row;
+  row.name = command.name;
+  row.kind = command.kind;
+  row.format = command.format;
+  row.location = command.location;
+  row.schema = command.schema;
+  row.properties = command.properties;
+  row.next_write_id = command.highest_write_id.Next();
+  row.adopted_txn_bound = command.adopted_txn_bound;
+  row.adopted_aborted_txns = command.adopted_aborted_txns;
+  std::vector<std::string> partitions;
+  for (const std::string& partition : command.partitions) {
+    SKEP_ASSIGN_OR_RETURN(partitions.emplace_back(), CanonicalPartition(row, partition));
+  }
+  const TableId id = s.AddTable(std::move(row), command.aborted_write_ids, now, unit);
+  for (const std::string& partition : partitions) s.registry.AddPartition(id, partition, unit);
+  s.txns.Skip(command.adopted_txn_bound, unit);
+  s.changes.Record(id, "", unit.seq());
+  for (const std::string& partition : partitions) s.changes.Record(id, partition, unit.seq());
+  s.Remember(command.request, RequestKind::kRegisterTable, fingerprint, id.value(), 1, now, unit);
+  return s.InfoOf(*s.registry.Find(id));
+}
+
+absl::Status State::Drop(TxnId txn, const TableName& name, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  SKEP_ASSIGN_OR_RETURN(OpenTxn * open, s.Use(txn, now, unit));
+  SKEP_ASSIGN_OR_RETURN(const TableRow* table, s.ResolveFor(open->row, name));
+  if (open->row.type == TxnType::kReadOnly) {
+    return TxnMayNot(txn, "drop " + name.ToString(), "it was opened READ_ONLY; open a DEFAULT one");
+  }
+  const LockTarget needed{{name.database, name.table, ""}, LockKind::kExclusive};
+  if (!s.lock_table.Holds(LockOwner::OfTxn(txn), needed)) {
+    return TxnMayNot(txn,
+                     "drop " + name.ToString(),
+                     "it does not hold EXCLUSIVE on the table; acquire that lock first");
+  }
+  s.AddComponent(*open, {txn, table->id, "", WriteOp::kDrop, false}, unit);
+  return absl::OkStatus();
+}
+
+void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
+  const TableName name = registry.Find(id)->name;
+  for (CompactionId compaction : queue.OfTable(id)) {
+    const TxnId compactor = queue.Find(compaction)->txn;
+    if (txns.Find(compactor) != nullptr) {
+      EndTxn(compactor,
+             {AbortCause::kCompaction, EndedBy::kServer, "its table was dropped"},
+             now,
+             unit);
+    }
+    queue.Erase(compaction, unit);
+  }
+  for (const WriteIdRow& row : write_ids.DropTable(id)) {
+    OpenTxn& txn = *txns.Find(row.txn);
+    txn.write_ids.erase(id);
+    // The write id goes with the table; that there was one must still refuse the commit.
+    if (row.txn != by) AddComponent(txn, {row.txn, id, "", WriteOp::kUpdate, false}, unit);
+  }
+  for (LockId lock : lock_table.Overlapping({name.database, name.table, ""})) {
+    const LockRows::Rows* rows = lock_rows.Find(lock);
+    if (rows == nullptr || rows->front().state != LockState::kWaiting) continue;
+    const bool on_it = std::any_of(
+        rows->begin(), rows->end(), [&](const LockRow& row) { return row.table == id; });
+    if (!on_it) continue;
+    EndRequest(lock,
+               LockState::kNotAcquired,
+               fmt::format("{} was dropped by transaction {}; a table of that name now is another",
+                           name.ToString(),
+                           by.value()),
+               now,
+               unit);
+  }
+  marks.DropTable(id);
+  changes.DropTable(id);
+  registry.Drop(id, unit);
+}
+
+absl::Status State::SetProperties(const TableName& name,
+                                  const Properties& set,
+                                  const std::vector<std::string>& unset,
+                                  Now /*now*/,
+                                  Unit& unit) {
+  Impl& s = *impl_;
+  const TableRow* found = s.registry.Find(name);
+  if (found == nullptr) return NoSuchTable(name);
+  Properties properties = found->properties;
+  for (const std::string& key : unset) properties.erase(key);
+  for (const auto& [key, value] : set) properties[key] = value;
+  if (properties == found->properties) return absl::OkStatus();
+  if (found->kind != TableKind::kExternal) {
+    SKEP_RETURN_IF_ERROR(CheckManaged(name, properties));
+  }
+  s.registry.Change(found->id)->properties = std::move(properties);
+  s.registry.Save(found->id, unit);
+  return absl::OkStatus();
+}
+
+}  // namespace skep::state

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "server/state/aborted_intervals.h"
+#include "server/state/state.h"
+#include "server/state/valid_ids_cache.h"
+#include "storage/model/rows.h"
+
+namespace skep::state {
+
+// Write ids of every table: those of open transactions as rows, aborted ones as intervals,
+// committed ones as nothing; and as long as a live snapshot needs it, when each of the others was
+// resolved. The next id of a table is a field of its TableRow and comes as an argument. Confined to
+// the loop thread.
+//
+// Rule: the list of a table at sequence S follows from these rows alone. An id counts as
+//   beyond the high mark  if it was allocated after S,
+//   open                  if it was allocated at or before S and its transaction had not ended by
+//   S, aborted               if its transaction had been aborted by S.
+// An id that was never recorded (below the first of a registered table) is committed (WSN-5).
+class WriteIds {
+ public:
+  // `unit` created the table; `aborted` ascending.
+  void AddTable(TableId table, const std::vector<int64_t>& aborted, Unit& unit);
+  // Forgets the table; the store does the same on EraseTable. Returns the write ids that were open.
+  std::vector<WriteIdRow> DropTable(TableId table);
+
+  void Allocate(TableId table, WriteId id, TxnId txn, Unit& unit);
+  enum class Outcome { kCommitted, kAborted };
+  void Resolve(TableId table, WriteId id, Outcome outcome, Unit& unit);
+
+  int64_t open_count(TableId table) const;
+  // The list of published sequence `seq`, not older than the oldest live snapshot nor than the
+  // table. O(unresolved + resolved since `seq`), O(1) if the table did not change since the list
+  // was last made.
+  ValidIdsCache::List At(TableId table, CommitSeq seq, WriteId next) const;
+  // Highest id such that none at or below it is open, now (VAL-7).
+  WriteId CompactorHigh(TableId table, WriteId next) const;
+
+  // As TxnTable::Seal.
+  bool Seal(CommitSeq oldest, Unit& unit);
+
+  void Load(const StoredState& stored);
+  void Store(StoredState& out) const;
+
+ private:
+  struct Table {
+    std::map<WriteId, WriteIdRow> open;
+    std::deque<ResolvedWriteIdRow> resolved;  // by end_seq
+    AbortedIntervals aborted;                 // without causes
+    CommitSeq changed;                        // the last unit that allocated or resolved any
+    mutable ValidIdsCache lists{4};
+  };
+  static ValidIds MakeList(const Table& table, CommitSeq seq, WriteId next);
+  static void AddAborted(TableId id, Table& table, int64_t write_id, Unit& unit);
+
+  std::unordered_map<TableId, Table> tables_;
+  std::map<CommitSeq, std::set<TableId>> resolved_in_;  // which tables have resolved rows of a unit
+};
+
+}  // namespace skep::state
