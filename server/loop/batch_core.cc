@@ -268,13 +268,16 @@ void BatchCore::Reap() {
   ArmReaper();
 }
 
+// A lease that ends sooner than the reaper would come brings it forward.
 void BatchCore::ArmReaper() {
-  if (reaper_) return;
   const MonoTime now = clock_.MonoNow();
   MonoTime due = now + options_.reaper_interval;
   if (const std::optional<MonoTime> expiry = state_->NextExpiry()) {
     due = std::min(due, std::max(*expiry, now + kMinReapGap));
   }
+  if (reaper_ && reaper_due_ <= due) return;
+  if (reaper_) executor_.Cancel(*reaper_);
+  reaper_due_ = due;
   reaper_ = executor_.PostAt(due, [this] { Reap(); });
 }
 

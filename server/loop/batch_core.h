@@ -132,6 +132,7 @@ class BatchCore {
   LockWaiters waiters_;
   MonoTime last_tick_{};
   std::optional<Executor::TimerId> reaper_;
+  MonoTime reaper_due_{};
   std::function<void()> compactions_changed_;
   absl::Status fatal_;
   Counts counts_;

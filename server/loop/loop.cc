@@ -17,6 +17,7 @@ constexpr std::chrono::seconds kTimersOverdue{1};
 void Loop::Run() {
   while (Round()) {
   }
+  core_.Flush();
 }
 
 MonoTime Loop::WaitUntil(MonoTime now) {
