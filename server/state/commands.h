@@ -215,6 +215,13 @@ struct TableInfo {
   int64_t open_write_ids = 0;
 };
 
+// A table as the newest published unit has it, outside any transaction.
+struct TableView {
+  TableRow table;
+  WriteIdSnapshot write_ids;  // the reader's form
+  TxnSnapshot txns;           // of the same sequence
+};
+
 // ---- compaction ----
 
 struct EnqueueCompaction {

@@ -112,6 +112,9 @@ class State {
                                                       TxnId txn,
                                                       const std::string& after,
                                                       int64_t limit) const;
+  // For inspection and for decisions about compaction; pins nothing, so what it names may be cleaned away.
+  // Errors: kNoSuchTable, also for a table that the open unit creates.
+  absl::StatusOr<TableView> View(TableId table) const;
   absl::Status SetProperties(const TableName& name, const Properties& set, const std::vector<std::string>& unset,
                              Now now, Unit& unit);
   // Tables with something written since `since` (initiator).

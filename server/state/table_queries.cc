@@ -8,6 +8,7 @@
 #include "server/state/errors.h"
 #include "server/state/impl.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/errors.h"
 
 namespace skep::state {
 
@@ -39,6 +40,24 @@ TableInfo State::Impl::InfoOf(const TableRow& row) const {
 absl::StatusOr<TableInfo> State::GetTable(const TableName& name, TxnId txn) const {
   SKEP_ASSIGN_OR_RETURN(const AsOf as_of, Resolve(*impl_, name, txn));
   return impl_->InfoOf(*as_of.table);
+}
+
+absl::StatusOr<TableView> State::View(TableId table) const {
+  const Impl& s = *impl_;
+  const TableRow* row = s.registry.Find(table);
+  if (row == nullptr || row->created_seq > s.published) {
+    return MakeError(ErrorReason::kNoSuchTable,
+                     "there is no table with id " + table.ToString() + "; it may have been dropped",
+                     {{"table", table.ToString()}});
+  }
+  TableView view;
+  view.table = *row;
+  view.write_ids.table = row->name;
+  view.write_ids.table_id = row->id;
+  view.write_ids.seq = s.published;
+  view.write_ids.ids = *s.write_ids.At(row->id, s.published, row->next_write_id);
+  view.txns = TxnSnapshot{s.published, *s.txns.At(s.published), TxnId()};
+  return view;
 }
 
 std::vector<TableInfo> State::Tables(const std::string& database,
