@@ -47,7 +47,7 @@ class StripeDecoder {
   // All return data in storage types (timestamps as their struct).
   absl::StatusOr<Data> Convert(const PlanNode& node, const Data& from, const Slots& present);
   absl::StatusOr<Data> Dates(const PlanNode& node, const Data& from);
-  absl::StatusOr<Data> Timestamps(const PlanNode& node, const Data& from);
+  absl::StatusOr<Data> Timestamps(const PlanNode& node, const Data& from, const Slots& present);
   absl::StatusOr<Data> Characters(const PlanNode& node, const Data& from);
   absl::StatusOr<Data> Children(const PlanNode& node, const Data& from, const Slots& present);
   absl::StatusOr<Data> Entries(const PlanNode& node, const Data& from);

@@ -10,6 +10,7 @@
 #include "storage/format/orc/reader.h"
 #include "storage/format/orc/tail.h"
 #include "storage/fs/file_system.h"
+#include "storage/model/table.h"
 
 namespace skep::orc {
 
