@@ -8,7 +8,8 @@
 
 namespace skep::meta {
 
-// The port to the durable store. One owner, one thread at a time (confined to the loop thread after Load).
+// The port to the durable store. One owner, one thread at a time (confined to the loop thread after
+// Load).
 class MetaStore {
  public:
   virtual ~MetaStore() = default;
@@ -16,10 +17,10 @@ class MetaStore {
   // Everything stored. Called at start and after a failed unit.
   virtual absl::StatusOr<StoredState> Load() = 0;
 
-  // Makes `effects` durable as one unit, in order; returns after the sync. The list holds a Put<CounterRow>
-  // with the unit's sequence number whenever it is not empty.
-  // Errors: kStoreBusy, kStoreFull: nothing of the unit is stored. kOutcomeUnknown: the sync failed, the
-  // unit may or may not be there; the process must end. kCorruptStore: likewise must end.
+  // Makes `effects` durable as one unit, in order; returns after the sync. The list holds a
+  // Put<CounterRow> with the unit's sequence number whenever it is not empty. Errors: kStoreBusy,
+  // kStoreFull: nothing of the unit is stored. kOutcomeUnknown: the sync failed, the unit may or
+  // may not be there; the process must end. kCorruptStore: likewise must end.
   virtual absl::Status Append(const Effects& effects) = 0;
 
   // Work that is better done when nothing waits (checkpoint). Bounded to a few milliseconds.

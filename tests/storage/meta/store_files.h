@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <absl/status/statusor.h>
+#include <gtest/gtest.h>
+
+#include "storage/meta/sqlite/sqlite_store.h"
+
+namespace skep::meta {
+
+inline SqliteOptions OptionsFor(const std::string& dir) {
+  SqliteOptions options;
+  options.path = dir + "/skep.db";
+  options.now = Timestamp(std::chrono::milliseconds(1'790'812'800'000));
+  options.program = "test 1";
+  return options;
+}
+
+// What a restarted process finds in the directory. Errors: those of Open and Load.
+inline absl::StatusOr<StoredState> LoadFrom(const std::string& dir) {
+  absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(OptionsFor(dir));
+  if (!store.ok()) return store.status();
+  return (*store)->Load();
+}
+
+// The files as they are at this moment, as after a kill of the process: the system keeps what was
+// written, synced or not. (Copying closes descriptors of the live file, which drops its locks in
+// this process: fine where no other process is about.)
+inline void CopyFiles(const std::string& from, const std::string& to) {
+  for (const char* name : {"skep.db", "skep.db-wal"}) {
+    std::error_code absent;
+    std::filesystem::copy_file(from + "/" + name, to + "/" + name, absent);
+  }
+}
+
+}  // namespace skep::meta
