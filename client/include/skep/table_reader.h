@@ -52,8 +52,8 @@ class TableReader {
 
   // nullopt at the end; a batch has at least one row. After an error only the destructor may
   // follow. Errors: TXN_ABORTED where the transaction's lease ran out (files may be gone: rows
-  // would be missing); NOT_ENOUGH_HISTORY; CORRUPT_FILE; VALUE_OUT_OF_RANGE with file, column or
-  // row for a value that Arrow's type cannot hold.
+  // would be missing); NOT_ENOUGH_HISTORY; CORRUPT_FILE; VALUE_OUT_OF_RANGE by column for a
+  // value that cannot be held or shown right.
   absl::StatusOr<std::optional<RowBatch>> Next();
 
  private:
