@@ -56,6 +56,17 @@ absl::StatusOr<size_t> CountPartitionLevels(fs::FileSystem& fs, std::string dir)
   return kMaxPartitionLevels;
 }
 
+// "k=v/k2=v2" if the last components of the path name a partition by these columns; else "".
+std::string PartitionInPath(std::string path, const std::vector<Column>& columns) {
+  std::string name;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string component = fs::BaseName(path);
+    name = name.empty() ? component : component + "/" + name;
+    path = fs::ParentPath(path);
+  }
+  return table::PartitionValuesOf(name, columns).ok() ? name : std::string();
+}
+
 struct SortedLine {
   std::tuple<int64_t, int32_t, int64_t> key;
   std::string text;
@@ -72,11 +83,11 @@ class Dumper {
     SKEP_RETURN_IF_ERROR(ReadOptions());
     // The directory itself: absent is the caller's mistake, not a race.
     SKEP_RETURN_IF_ERROR(fs_.List(options_.directory).status());
-    size_t levels = 0;
+    SKEP_ASSIGN_OR_RETURN(size_t levels, CountPartitionLevels(fs_, options_.directory));
     if (ddl_) {
-      levels = ddl_->partition_columns.size();
-    } else {
-      SKEP_ASSIGN_OR_RETURN(levels, CountPartitionLevels(fs_, options_.directory));
+      if (levels == 0)
+        partition_in_path_ = PartitionInPath(options_.directory, ddl_->partition_columns);
+      if (partition_in_path_.empty()) levels = ddl_->partition_columns.size();
     }
     SKEP_ASSIGN_OR_RETURN(const std::vector<std::string> partitions,
                           table::ListPartitionDirectories(fs_, options_.directory, levels));
@@ -109,8 +120,10 @@ class Dumper {
     table::ScanOptions scan_options;
     if (ddl_) {
       scan_options.table_columns = ddl_->columns;
-      SKEP_ASSIGN_OR_RETURN(scan_options.partition,
-                            table::PartitionValuesOf(partition, ddl_->partition_columns));
+      SKEP_ASSIGN_OR_RETURN(
+          scan_options.partition,
+          table::PartitionValuesOf(partition.empty() ? partition_in_path_ : partition,
+                                   ddl_->partition_columns));
     }
     SKEP_ASSIGN_OR_RETURN(const auto scan,
                           table::Scan::Open(fs_, dir, write_ids_, visibility_, scan_options));
@@ -137,6 +150,7 @@ class Dumper {
   const DumpOptions& options_;
   const std::function<absl::Status(std::string_view)>& line_;
   std::optional<ddl::CreateTable> ddl_;
+  std::string partition_in_path_;  // where the directory is one partition of the DDL's table
   WriteIdSnapshot write_ids_;
   acid::Visibility visibility_;
   DumpReport report_;

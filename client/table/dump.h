@@ -40,8 +40,9 @@ struct DumpReport {
 // Calls `line` with one JSON object a row, without newline, by partition path and row id:
 //   {"partition":"order_date=2026-10-01","writeid":1,"bucket":536870912,"rowid":0,"row":{…}}
 // "partition" is there below a partitioned table's root only. With `ddl` the row ends with the
-// typed partition columns, as Hive shows them; without, the directory is taken as partitioned where
-// its sub-directories are named column=value. Memory: the lines of one partition (they are sorted).
+// typed partition columns, as Hive shows them, also where the directory is one partition (its path
+// names it); without, the directory is taken as partitioned where its sub-directories are named
+// column=value. Memory: the lines of one partition (they are sorted).
 //
 // Errors: kInvalidRequest (a list or DDL that contradicts itself or does not parse),
 // kNotEnoughHistory (S-8), kLegacyLayout, kNotSupported (insert-only tables, schema evolution),

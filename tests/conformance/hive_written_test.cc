@@ -174,6 +174,23 @@ TEST_F(HiveWritten, ColumnsComeFromTheNewestFileWithoutDdl) {
   }
 }
 
+TEST_F(HiveWritten, OnePartitionHasItsTypedColumnsFromThePath) {
+  const std::string name = "4.1.0/b-part-int-date";
+  client::DumpOptions options = OptionsOf(name);
+  const std::string partition = "y=2021/d=2024-02-29";
+  RowMap expected;
+  for (const auto& [key, row] : Expected(name)) {
+    if (std::get<0>(key) != partition) continue;
+    expected[{"", std::get<1>(key), std::get<2>(key), std::get<3>(key)}] = row;
+  }
+  ASSERT_FALSE(expected.empty());
+  options.directory += "/" + partition;
+  const Reading reading = DumpOf(options);
+  ASSERT_THAT(reading.status, IsOk());
+  const std::string difference = Difference(expected, RowsOfDump(reading.lines), TypesOf(options));
+  EXPECT_TRUE(difference.empty()) << difference;
+}
+
 // Hive 3.1.3 fails on the aborted overwrite that 4.1.0 passes over.
 TEST_F(HiveWritten, AnAbortedOverwriteHidesNothing) {
   // 4.1.0 gives the new row of an update a statement id of its own.
