@@ -158,6 +158,14 @@ class Collector {
                             int32_t statement,
                             RowCounts* counts) {
     SKEP_ASSIGN_OR_RETURN(file.bucket, BucketOfName(name, file.path));
+    if (!acid::IsEncodableBucket(file.bucket, statement)) {
+      return MalformedError(
+          file.path,
+          fmt::format(
+              "has plain rows of statement {}, and row ids have room for statements up to {}",
+              statement,
+              acid::kMaxStatements - 1));
+    }
     int64_t& rows = (*counts)[file.bucket];
     file.synthetic =
         SourceFile::Synthetic{.write_id = write_id,
