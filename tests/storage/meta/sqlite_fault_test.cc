@@ -1,5 +1,6 @@
+#include <filesystem>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -49,6 +50,9 @@ Known RunUnits(const SqliteOptions& options, std::unique_ptr<SqliteStore>& store
     return known;
   }
   store = *std::move(opened);
+  // Whatever failed on the way, a store that opens works with its log (a switch that failed
+  // unnoticed would leave it with SQLite's slower journal).
+  EXPECT_TRUE(std::filesystem::exists(options.path + "-wal"));
   RandomEffects random(kSeed);
   for (int i = 0; i < kUnits; ++i) {
     const Effects unit = random.NextUnit(4);
