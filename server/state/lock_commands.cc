@@ -158,6 +158,8 @@ absl::StatusOr<LockAnswer> State::Lock(const AcquireLocks& command, Now now, Uni
   if (answer.state == LockState::kAcquired) return answer;
 
   const std::string cycle = s.BreakDeadlocks(answer.lock, now, unit);
+  // The caller has its answer from here, not from a notice.
+  std::erase_if(s.notices, [&](const LockNotice& notice) { return notice.lock == answer.lock; });
   if (s.lock_rows.Find(answer.lock) != nullptr) return s.AnswerOf(answer.lock);
   if (!command.txn.is_none()) return TxnAborted(command.txn, AbortCause::kDeadlock, cycle);
   LockAnswer refused;

@@ -38,14 +38,18 @@ TEST(FindConflict, FollowsTheMatrix) {  // R-5, CON-6, CON-7
   };
   for (int own = 0; own < 5; ++own) {
     for (int theirs = 0; theirs < 5; ++theirs) {
-      SCOPED_TRACE(std::string(WriteOpName(all[own])) + " after " + std::string(WriteOpName(all[theirs])));
+      SCOPED_TRACE(std::string(WriteOpName(all[own])) + " after " +
+                   std::string(WriteOpName(all[theirs])));
       WriteMarks marks;
       marks.Record(kTable, "p=1", all[theirs], CommitSeq(8), TxnId(3));
       const std::set<Write> writes = {{kTable, "p=1", all[own]}};
       const auto conflict = DecideCommit(writes, marks, CommitSeq(7));
       EXPECT_EQ(conflict.has_value(), expected[own][theirs]);
-      if (conflict) { EXPECT_EQ(conflict->winner, TxnId(3)); }
-      EXPECT_FALSE(DecideCommit(writes, marks, CommitSeq(8))) << "what the snapshot saw is no conflict";
+      if (conflict) {
+        EXPECT_EQ(conflict->winner, TxnId(3));
+      }
+      EXPECT_FALSE(DecideCommit(writes, marks, CommitSeq(8)))
+          << "what the snapshot saw is no conflict";
     }
   }
 }
@@ -98,7 +102,11 @@ TEST(CompleteWriteSet, IsCompleteOrTotal) {  // R-6
        {{t, kTable, "", kU, true}},
        {kTable},
        {{kTable, "p=1", kU}}},
-      {"a placeholder that stays means the table", {}, {{t, kTable, "", kD, true}}, {}, {{kTable, "", kD}}},
+      {"a placeholder that stays means the table",
+       {},
+       {{t, kTable, "", kD, true}},
+       {},
+       {{kTable, "", kD}}},
       {"what a lock declared stays beside the declaration",
        {{kTable, {{kTable, "p=2", kU}}}},
        {{t, kTable, "p=1", kU, false}},
@@ -118,7 +126,10 @@ TEST(CompleteWriteSet, IsCompleteOrTotal) {  // R-6
 
 // Two transactions that both began before either wrote; the second to commit is `late`.
 struct Pair {
-  explicit Pair(bool partitioned = false) { server.MakeTable("a", partitioned); Begin(); }
+  explicit Pair(bool partitioned = false) {
+    server.MakeTable("a", partitioned);
+    Begin();
+  }
   void Begin() {
     early = server.Open();
     late = server.Open();
@@ -191,7 +202,8 @@ TEST(Commit, TakesThePlaceholderForTheWholeTable) {
   EXPECT_THAT(p.server.Commit(p.late, Declare(kU, "p=2")), IsOk()) << "resolved by the declaration";
 }
 
-TEST(Commit, EntersAnUpdateThatAnInsertsLockCovers) {  // coverage concerns locks, not the write set
+TEST(Commit,
+     EntersAnUpdateThatAnInsertsLockCovers) {  // coverage concerns locks, not the write set
   Server server;
   server.MakeTable("a");
   const TxnId late = server.Open();
@@ -207,7 +219,9 @@ TEST(Commit, IntoADroppedTableIsRefused) {  // R-5
     server.MakeTable("a");
     const TxnId writer = server.Open();
     ASSERT_THAT(server.Allocate(writer, T("a")), IsOk());
-    if (with_component) { ASSERT_THAT(server.AddPartitions(writer, T("a"), {""}, kI), IsOk()); }
+    if (with_component) {
+      ASSERT_THAT(server.AddPartitions(writer, T("a"), {""}, kI), IsOk());
+    }
     ASSERT_THAT(server.DropTable("a"), IsOk());
     server.Restart();
     const CreateTable again = [] {
@@ -238,13 +252,19 @@ TEST(Commit, SaysWhatTransactionAndTableCannot) {
   };
   const TxnType d = TxnType::kDefault;
   const std::vector<Case> cases = {
-      {"TYP-3: read-only", TxnType::kReadOnly, {T("a"), {{"p=1", kI}}}, ErrorReason::kOperationNotAllowed},
+      {"TYP-3: read-only",
+       TxnType::kReadOnly,
+       {T("a"), {{"p=1", kI}}},
+       ErrorReason::kOperationNotAllowed},
       {"update of insert-only", d, {T("lines"), {{"", kU}}}, ErrorReason::kOperationNotAllowed},
       {"delete from insert-only", d, {T("lines"), {{"", kD}}}, ErrorReason::kOperationNotAllowed},
       {"external", d, {T("x"), {{"", kI}}}, ErrorReason::kTableNotTransactional},
       {"drop by declaration", d, {T("a"), {{"", kX}}}, ErrorReason::kInvalidRequest},
       {"a partition of other columns", d, {T("a"), {{"q=1", kI}}}, ErrorReason::kInvalidRequest},
-      {"a partition of a table without", d, {T("lines"), {{"p=1", kI}}}, ErrorReason::kInvalidRequest},
+      {"a partition of a table without",
+       d,
+       {T("lines"), {{"p=1", kI}}},
+       ErrorReason::kInvalidRequest},
       {"unknown table", d, {T("nowhere"), {}}, ErrorReason::kNoSuchTable},
   };
   for (const Case& c : cases) {
@@ -261,7 +281,8 @@ TEST(Commit, NeverConflictsWithItself) {  // CON-13
   server.MakeTable("a", true);
   const TxnId txn = server.Open();
   ASSERT_THAT(server.Allocate(txn, T("a")), IsOk());
-  EXPECT_THAT(server.Commit(txn, {{T("a"), {{"p=1", kU}, {"p=1", kD}, {"p=1", kI}, {"p=2", kO}}}}), IsOk());
+  EXPECT_THAT(server.Commit(txn, {{T("a"), {{"p=1", kU}, {"p=1", kD}, {"p=1", kI}, {"p=2", kO}}}}),
+              IsOk());
   EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), "", 9), ElementsAre("p=1", "p=2"));
 }
 

@@ -56,9 +56,13 @@ TEST(Snapshots, ContainWhatTheUnitThatOpensThemCommits) {  // R-2
     const TxnId winner = one.Open();
     ASSERT_THAT(one.Allocate(winner, T("a")), IsOk());
     const auto opened = one.Do([&](State& s, Now now, Unit& u) {
-      if (commit_first) { EXPECT_THAT(s.Commit({winner, {update}}, now, u), IsOk()); }
+      if (commit_first) {
+        EXPECT_THAT(s.Commit({winner, {update}}, now, u), IsOk());
+      }
       auto answer = s.Open({}, now, u);
-      if (!commit_first) { EXPECT_THAT(s.Commit({winner, {update}}, now, u), IsOk()); }
+      if (!commit_first) {
+        EXPECT_THAT(s.Commit({winner, {update}}, now, u), IsOk());
+      }
       return answer;
     });
     ASSERT_THAT(opened, IsOk());
@@ -75,7 +79,8 @@ TEST(Snapshots, OfAUnitThatIsNotDurableCannotBeAskedFor) {
   Unit unit = server.state().Begin();
   const auto opened = server.state().Open({}, server.now(), unit);
   ASSERT_THAT(opened, IsOk());
-  EXPECT_THAT(server.state().Snapshot(opened->first, server.now(), unit), HasReason(ErrorReason::kStoreBusy));
+  EXPECT_THAT(server.state().Snapshot(opened->first, server.now(), unit),
+              HasReason(ErrorReason::kStoreBusy));
   EXPECT_THAT(server.state().ValidWriteIdsOf({opened->first, {T("a")}, false}, server.now(), unit),
               HasReason(ErrorReason::kStoreBusy));
   server.Finish(unit);
@@ -103,13 +108,20 @@ TEST(RefreshedSnapshots, NeedALockAndAnUntouchedTransaction) {  // R-3
     bool allowed;
   };
   const std::vector<Case> cases = {
-      {"EXCL_WRITE and nothing handed out", [](Server& s, TxnId t) { EXPECT_THAT(s.Lock(t, {Update("a")}), IsOk()); },
+      {"EXCL_WRITE and nothing handed out",
+       [](Server& s, TxnId t) { EXPECT_THAT(s.Lock(t, {Update("a")}), IsOk()); },
        true},
       {"EXCLUSIVE",
-       [](Server& s, TxnId t) { EXPECT_THAT(s.Lock(t, {OnTable("a", LockKind::kExclusive)}), IsOk()); }, true},
+       [](Server& s, TxnId t) {
+         EXPECT_THAT(s.Lock(t, {OnTable("a", LockKind::kExclusive)}), IsOk());
+       },
+       true},
       {"no lock", [](Server&, TxnId) {}, false},
       {"SHARED_WRITE only",
-       [](Server& s, TxnId t) { EXPECT_THAT(s.Lock(t, {OnTable("a", LockKind::kSharedWrite)}), IsOk()); }, false},
+       [](Server& s, TxnId t) {
+         EXPECT_THAT(s.Lock(t, {OnTable("a", LockKind::kSharedWrite)}), IsOk());
+       },
+       false},
       {"a list of another table was read",
        [](Server& s, TxnId t) {
          EXPECT_THAT(s.Lock(t, {Update("a")}), IsOk());
@@ -139,7 +151,9 @@ TEST(RefreshedSnapshots, NeedALockAndAnUntouchedTransaction) {  // R-3
     const TxnId later = server.Write("b", WriteOp::kUpdate);
     const auto refreshed = server.Refresh(txn);
     EXPECT_EQ(refreshed.ok(), c.allowed) << refreshed.status();
-    if (!c.allowed) { EXPECT_THAT(refreshed, HasReason(ErrorReason::kOperationNotAllowed)); }
+    if (!c.allowed) {
+      EXPECT_THAT(refreshed, HasReason(ErrorReason::kOperationNotAllowed));
+    }
     EXPECT_EQ(server.Snapshot(txn)->IsVisible(later), c.allowed);
   }
 }
@@ -162,7 +176,8 @@ TEST(Snapshots, AreTheSameAfterARestart) {  // R-4
   server.MakeTable("a");
   for (int i = 0; i < 6; ++i) server.Write("a", WriteOp::kInsert);  // w1 … w6
   const TxnId early = server.Open();
-  ASSERT_THAT(server.Allocate(early, T("a")), IsOk());  // w7, open in T's snapshot, committed after it
+  ASSERT_THAT(server.Allocate(early, T("a")),
+              IsOk());  // w7, open in T's snapshot, committed after it
   const TxnId failed = server.Open();
   ASSERT_THAT(server.Allocate(failed, T("a")), IsOk());  // w8, aborted after it
   const TxnId t = server.Open();
@@ -179,9 +194,11 @@ TEST(Snapshots, AreTheSameAfterARestart) {  // R-4
   EXPECT_EQ(server.Snapshot(t)->ids, txns->ids);
   ASSERT_THAT(server.Allocate(t, T("a")), IsOk());
   EXPECT_EQ(server.List(t, T("a"))->ids, list->ids) << "an own id changes nothing else";
-  EXPECT_THAT(server.Commit(t, {{T("a"), {{"", WriteOp::kUpdate}}}}), HasReason(ErrorReason::kWriteConflict))
+  EXPECT_THAT(server.Commit(t, {{T("a"), {{"", WriteOp::kUpdate}}}}),
+              HasReason(ErrorReason::kWriteConflict))
       << "the newest update survives the restart too";
-  EXPECT_TRUE(server.stored().resolved_txns.empty()) << "and all of it goes with the last old snapshot";
+  EXPECT_TRUE(server.stored().resolved_txns.empty())
+      << "and all of it goes with the last old snapshot";
   EXPECT_TRUE(server.stored().resolved_write_ids.empty());
   EXPECT_TRUE(server.stored().write_marks.empty());
 }
@@ -209,7 +226,8 @@ TEST(Snapshots, OfOneSequenceShareTheirList) {
   row.opened_seq = CommitSeq(1);
   txns.Open(row, unit);
   EXPECT_EQ(txns.At(CommitSeq(1)).get(), txns.At(CommitSeq(1)).get());
-  EXPECT_EQ(txns.At(CommitSeq(1)).get(), txns.At(CommitSeq(5)).get()) << "nothing changed between them";
+  EXPECT_EQ(txns.At(CommitSeq(1)).get(), txns.At(CommitSeq(5)).get())
+      << "nothing changed between them";
 }
 
 TEST(TableSnapshots, FollowTheExamples) {  // WSN-9, WSN-11, WSN-12
@@ -248,15 +266,17 @@ TEST(TableSnapshots, CarryOwnIdsApart) {  // R-28's field of its own
 TEST(TableSnapshots, NeverListAnOwnIdAsOpen) {
   Server server;
   server.MakeTable("a");
-  const auto opened = server.Do([&](State& s, Now now, Unit& u) {  // one unit: the id is part of the snapshot
-    auto answer = s.Open({}, now, u);
-    EXPECT_THAT(s.Allocate({T("a"), {answer->first}}, now, u), IsOk());
-    return answer;
-  });
+  const auto opened =
+      server.Do([&](State& s, Now now, Unit& u) {  // one unit: the id is part of the snapshot
+        auto answer = s.Open({}, now, u);
+        EXPECT_THAT(s.Allocate({T("a"), {answer->first}}, now, u), IsOk());
+        return answer;
+      });
   const auto list = server.List(opened->first, T("a"));
   EXPECT_THAT(list->ids.open, IsEmpty());
   EXPECT_THAT(list->own, ElementsAre(1));
-  EXPECT_THAT(server.List(server.Open(), T("a"))->ids.open, ElementsAre(1)) << "to others it is open";
+  EXPECT_THAT(server.List(server.Open(), T("a"))->ids.open, ElementsAre(1))
+      << "to others it is open";
 }
 
 TEST(TableSnapshots, DoNotKnowWhatCameLater) {
@@ -271,7 +291,8 @@ TEST(TableSnapshots, DoNotKnowWhatCameLater) {  // R-7, R-16
   EXPECT_THAT(server.List(early, T("a")), HasReason(ErrorReason::kNoSuchTable));
   EXPECT_THAT(server.List(early, T("b")), HasReason(ErrorReason::kNoSuchTable));
   EXPECT_THAT(server.state().GetTable(T("a"), early), HasReason(ErrorReason::kNoSuchTable));
-  EXPECT_THAT(server.state().Partitions(T("a"), early, "", 10), HasReason(ErrorReason::kNoSuchTable));
+  EXPECT_THAT(server.state().Partitions(T("a"), early, "", 10),
+              HasReason(ErrorReason::kNoSuchTable));
   const TxnId late = server.Open();
   EXPECT_THAT(server.List(late, T("a")), IsOk());
   EXPECT_THAT(server.List(late, T("b")), IsOk());
@@ -287,7 +308,8 @@ TEST(Partitions, AreThoseOfTheSnapshotAndTheOwn) {  // R-7
   ASSERT_THAT(server.AddPartitions(reader, T("a"), {"p=0", "p=2"}, WriteOp::kInsert), IsOk());
   for (const bool restart : {false, true}) {
     if (restart) server.Restart();
-    EXPECT_THAT(*server.state().Partitions(T("a"), reader, "", 10), ElementsAre("p=0", "p=1", "p=2"));
+    EXPECT_THAT(*server.state().Partitions(T("a"), reader, "", 10),
+                ElementsAre("p=0", "p=1", "p=2"));
     EXPECT_THAT(*server.state().Partitions(T("a"), writer, "", 10), ElementsAre("p=1", "p=2"));
     EXPECT_THAT(*server.state().Partitions(T("a"), reader, "p=0", 1), ElementsAre("p=1"));
     EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), "", 10), ElementsAre("p=1", "p=2"));
@@ -328,8 +350,9 @@ TEST(Allocation, GivesOneIdPerTransactionAndTable) {  // WID-2, WID-4, WID-7
     return s.Allocate({T("a"), {t3, t2, t1, t2}}, now, u);
   });
   ASSERT_THAT(mixed, IsOk());
-  EXPECT_THAT(mixed->ids, ElementsAre(std::pair(t1, WriteId(2)), std::pair(t2, WriteId(3)),
-                                      std::pair(t3, WriteId(1))));
+  EXPECT_THAT(
+      mixed->ids,
+      ElementsAre(std::pair(t1, WriteId(2)), std::pair(t2, WriteId(3)), std::pair(t3, WriteId(1))));
   server.Restart();
   EXPECT_EQ(*server.Allocate(t2, T("a")), WriteId(3)) << "the same after a restart";
 }
@@ -340,7 +363,8 @@ TEST(Allocation, GivesAllOrNothing) {  // WID-3
   CreateTable outside = Server::TableOf("x");
   outside.external = true;
   ASSERT_THAT(server.Create(outside), IsOk());
-  const TxnId open = server.Open(), reader = server.Open(TxnType::kReadOnly), aborted = server.Open();
+  const TxnId open = server.Open(), reader = server.Open(TxnType::kReadOnly),
+              aborted = server.Open();
   ASSERT_THAT(server.Abort(aborted), IsOk());
   struct Case {
     const char* name;

@@ -1,6 +1,6 @@
-// A random workload against the state, with the store checked after every unit, restarts anywhere, and an
-// oracle that knows nothing of resolved rows: what the store said at a sequence is what a snapshot of that
-// sequence must say for ever.
+// A random workload against the state, with the store checked after every unit, restarts anywhere,
+// and an oracle that knows nothing of resolved rows: what the store said at a sequence is what a
+// snapshot of that sequence must say for ever.
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,7 +36,8 @@ Published ReadPublished(const StoredState& stored) {
     for (int64_t id = row.first.value(); id <= row.last.value(); ++id) p.txns.aborted.push_back(id);
   }
   for (const auto& [id, row] : stored.tables) p.tables[id].high = row.next_write_id.value() - 1;
-  for (const auto& [key, row] : stored.write_ids) p.tables[row.table].open.push_back(row.write_id.value());
+  for (const auto& [key, row] : stored.write_ids)
+    p.tables[row.table].open.push_back(row.write_id.value());
   for (const auto& [key, row] : stored.aborted_write_ids) {
     for (int64_t id = row.first.value(); id <= row.last.value(); ++id) {
       p.tables[row.table].aborted.push_back(id);
@@ -92,7 +93,9 @@ class Workload {
     options.claim_lease = seconds(200);
     return options;
   }
-  int64_t Below(int64_t n) { return static_cast<int64_t>(random_.NextUint64() % static_cast<uint64_t>(n)); }
+  int64_t Below(int64_t n) {
+    return static_cast<int64_t>(random_.NextUint64() % static_cast<uint64_t>(n));
+  }
   template <class T>
   const T& Pick(const std::vector<T>& from) {
     return from[Below(std::ssize(from))];
@@ -127,19 +130,46 @@ class Workload {
 
   void Command(Unit& unit) {
     switch (Below(22)) {
-      case 0: case 1: case 2: return Open(unit);
-      case 3: case 4: case 5: return Commit(unit);
-      case 6: (void)s().AbortOne(AnyTxn(), Below(2) ? AbortCause::kUser : AbortCause::kOperator, now(), unit); return;
-      case 7: case 8: case 9: Allocate(unit); return;
-      case 10: case 11: return Lock(unit);
-      case 12: (void)s().Release({LockId(1 + Below(50)), Below(6) == 0}, now(), unit); return;
-      case 13: return Tables(unit);
-      case 14: case 20: case 21: return Compaction(unit);
-      case 15: return Clean(unit);
-      case 16: return Time(unit);
-      case 17: return Ask(AnyTxn(), unit);
-      case 18: (void)s().RefreshSnapshot(AnyTxn(), now(), unit); return;
-      case 19: return Partitions(unit);
+      case 0:
+      case 1:
+      case 2:
+        return Open(unit);
+      case 3:
+      case 4:
+      case 5:
+        return Commit(unit);
+      case 6:
+        (void)s().AbortOne(
+            AnyTxn(), Below(2) ? AbortCause::kUser : AbortCause::kOperator, now(), unit);
+        return;
+      case 7:
+      case 8:
+      case 9:
+        Allocate(unit);
+        return;
+      case 10:
+      case 11:
+        return Lock(unit);
+      case 12:
+        (void)s().Release({LockId(1 + Below(50)), Below(6) == 0}, now(), unit);
+        return;
+      case 13:
+        return Tables(unit);
+      case 14:
+      case 20:
+      case 21:
+        return Compaction(unit);
+      case 15:
+        return Clean(unit);
+      case 16:
+        return Time(unit);
+      case 17:
+        return Ask(AnyTxn(), unit);
+      case 18:
+        (void)s().RefreshSnapshot(AnyTxn(), now(), unit);
+        return;
+      case 19:
+        return Partitions(unit);
     }
   }
   void Open(Unit& unit) {
@@ -191,7 +221,8 @@ class Workload {
         command.highest_write_id = WriteId(5);
         command.aborted_write_ids = {2, 3};
         if (Partitioned(name)) command.partitions = {"p=9"};
-        command.adopted_txn_bound = TxnId(Below(3) == 0 ? server_.stored().counters.next_txn.value() + 3 : 0);
+        command.adopted_txn_bound =
+            TxnId(Below(3) == 0 ? server_.stored().counters.next_txn.value() + 3 : 0);
         command.request = AnyRequest();
         (void)s().Register(command, now(), unit);
         return;
@@ -214,7 +245,8 @@ class Workload {
         lock.components = {OnTable(name.table, LockKind::kExclusive)};
         lock.wait = false;
         const auto answer = s().Lock(lock, now(), unit);
-        if (answer.ok() && s().Drop(opened->first, name, now(), unit).ok()) CommitOf(opened->first, {}, unit);
+        if (answer.ok() && s().Drop(opened->first, name, now(), unit).ok())
+          CommitOf(opened->first, {}, unit);
         return;
       }
     }
@@ -232,7 +264,9 @@ class Workload {
         (void)s().Enqueue(command, now(), unit);
         return;
       }
-      case 1: (void)s().Claim("w", now(), unit); return;
+      case 1:
+        (void)s().Claim("w", now(), unit);
+        return;
       default: {
         std::vector<CompactionRow> some;
         for (const auto& [id, entry] : rows) {
@@ -242,8 +276,8 @@ class Workload {
         const CompactionRow row = Pick(some);
         (void)s().ClaimView(row.id, row.claim, now(), unit);
         if (Below(3) == 0) {
-          const CompactionState end[] = {CompactionState::kFailed, CompactionState::kRefused,
-                                         CompactionState::kInitiated};
+          const CompactionState end[] = {
+              CompactionState::kFailed, CompactionState::kRefused, CompactionState::kInitiated};
           (void)s().Finish({row.id, row.claim, end[Below(3)], "x"}, now(), unit);
         } else {
           (void)s().Publish({row.id, row.claim, row.highest_write_id}, now(), unit);
@@ -265,8 +299,8 @@ class Workload {
         task = s().BeginClean(id, now(), unit);
       }
       if (!task.ok() || !task->pinned_by.empty()) continue;
-      // Nobody who may still list the inputs: every open transaction with an older snapshot that was given a
-      // list of this table would.
+      // Nobody who may still list the inputs: every open transaction with an older snapshot that
+      // was given a list of this table would.
       for (const auto& [key, list] : given_) {
         const auto& [txn, table] = key;
         const auto open = server_.stored().txns.find(txn);
@@ -282,7 +316,8 @@ class Workload {
   void Time(Unit& unit) {
     server_.Pass(seconds(Below(40)));
     if (Below(2)) {
-      for (int i = 0; i < 10; ++i) (void)s().Beat({{AnyTxn()}, {LockId(1 + Below(50))}}, now(), unit);
+      for (int i = 0; i < 10; ++i)
+        (void)s().Beat({{AnyTxn()}, {LockId(1 + Below(50))}}, now(), unit);
     }
     if (Below(4) == 0) s().ExtendLeases(seconds(5));
     s().Reap(now(), unit);
@@ -301,7 +336,9 @@ class Workload {
     CommitOf(txn, set, unit);
   }
   // The write set as R-6 says it, from the rows of this moment.
-  std::vector<Committed> NaiveWriteSet(const StoredState& rows, TxnId txn, const std::vector<TableWrites>& set) {
+  std::vector<Committed> NaiveWriteSet(const StoredState& rows,
+                                       TxnId txn,
+                                       const std::vector<TableWrites>& set) {
     std::vector<Committed> out;
     std::set<TableId> complete;
     for (const TableWrites& table : set) {
@@ -318,14 +355,16 @@ class Workload {
       out.push_back({row.table, row.dynamic ? "" : row.partition, row.op, {}});
     }
     for (const auto& [key, row] : rows.write_ids) {
-      if (row.txn == txn && !complete.contains(row.table)) out.push_back({row.table, "", WriteOp::kUpdate, {}});
+      if (row.txn == txn && !complete.contains(row.table))
+        out.push_back({row.table, "", WriteOp::kUpdate, {}});
     }
     return out;
   }
   bool NaiveConflict(const std::vector<Committed>& own, CommitSeq snapshot) {
     for (const Committed& a : own) {
       for (const Committed& b : committed_) {
-        const bool overlap = a.partition.empty() || b.partition.empty() || a.partition == b.partition;
+        const bool overlap =
+            a.partition.empty() || b.partition.empty() || a.partition == b.partition;
         if (b.seq > snapshot && a.table == b.table && overlap && Clash(a.op, b.op)) return true;
       }
     }
@@ -350,15 +389,18 @@ class Workload {
       }
     } else if (ReasonOf(result.status()) == ErrorReason::kWriteConflict) {
       ++conflicts_;
-      EXPECT_TRUE(dropped || NaiveConflict(own, open->second.snapshot_seq)) << txn << " lost to nobody";
+      EXPECT_TRUE(dropped || NaiveConflict(own, open->second.snapshot_seq))
+          << txn << " lost to nobody";
     }
   }
 
-  // What a live transaction is told must be what its sequence published, and what it was told before.
+  // What a live transaction is told must be what its sequence published, and what it was told
+  // before.
   void Ask(TxnId txn, Unit& unit) {
     const auto snapshot = s().Snapshot(txn, now(), unit);
     if (!snapshot.ok()) return;
-    EXPECT_EQ(snapshot->ids, published_.at(snapshot->seq).txns) << "transactions at " << snapshot->seq;
+    EXPECT_EQ(snapshot->ids, published_.at(snapshot->seq).txns)
+        << "transactions at " << snapshot->seq;
     for (const std::string& name : names_) {
       // To name a table is to pin it: mostly those that were named before.
       const TableRow* table = nullptr;
