@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -19,6 +20,11 @@ class LiveSnapshots {
   // The oldest held one; `newest` if it is older or if nobody holds any.
   CommitSeq OldestOr(CommitSeq newest) const {
     return holders_.empty() ? newest : std::min(newest, holders_.begin()->first);
+  }
+  // Somebody holds a snapshot at or after `from` and before `until`. O(log n).
+  bool AnyIn(CommitSeq from, CommitSeq until) const {
+    const auto it = holders_.lower_bound(from);
+    return it != holders_.end() && it->first < until;
   }
 
  private:

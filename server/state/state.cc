@@ -15,8 +15,8 @@ void State::Seal(Unit& unit) {
   Impl& s = *impl_;
   if (unit.empty()) return;
   const CommitSeq oldest = s.live.OldestOr(unit.seq());
-  const bool forget_txns = s.txns.Seal(oldest, unit);
-  const bool forget_write_ids = s.write_ids.Seal(oldest, unit);
+  const bool forget_txns = s.txns.Seal(s.live, unit);
+  const bool forget_write_ids = s.write_ids.Seal(s.live, unit);
   if (forget_txns || forget_write_ids) unit.Add(ForgetResolved{oldest});
   s.marks.Seal(oldest, unit);
   s.registry.Seal(oldest, unit);

@@ -128,7 +128,9 @@ absl::Status State::AbortOne(TxnId txn, AbortCause cause, Now now, Unit& unit) {
     s.EndExpired(txn, now, unit);
     return absl::OkStatus();
   }
-  const auto by = cause == AbortCause::kUser ? Impl::EndedBy::kOwner : Impl::EndedBy::kServer;
+  // A compactor's owner is its worker, who ends it by Finish.
+  const bool by_owner = cause == AbortCause::kUser && s.txns.Find(txn)->compaction.is_none();
+  const auto by = by_owner ? Impl::EndedBy::kOwner : Impl::EndedBy::kServer;
   s.EndTxn(txn, {cause, by, fmt::format("it was aborted ({})", AbortCauseName(cause))}, now, unit);
   return absl::OkStatus();
 }

@@ -1,6 +1,7 @@
 #include "server/state/txn_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "storage/base/check.h"
@@ -23,6 +24,7 @@ OpenTxn& TxnTable::Open(TxnRow row, Unit& unit) {
   changed_ = unit.seq();
   OpenTxn& txn = open_[row.id];
   txn.row = std::move(row);
+  txn.previous_opened = std::exchange(last_opened_, txn.row.opened_seq);
   Save(txn, unit);
   return txn;
 }
@@ -31,7 +33,8 @@ void TxnTable::End(TxnId id, AbortCause cause, Unit& unit) {
   const auto it = open_.find(id);
   SKEP_CHECK(it != open_.end());
   const bool committed = cause == AbortCause::kNone;
-  resolved_.push_back({unit.seq(), id, it->second.row.opened_seq, committed});
+  ended_.push_back(
+      {{unit.seq(), id, it->second.row.opened_seq, committed}, it->second.previous_opened});
   open_.erase(it);
   changed_ = unit.seq();
   unit.Add(EraseTxn{id});
@@ -46,7 +49,8 @@ void TxnTable::Skip(TxnId id, Unit& unit) {
   if (id < next_) return;
   // One of the skipped ids, as opened and ended by this unit, keeps all of them above the high mark
   // of every older snapshot, also after a restart.
-  resolved_.push_back({unit.seq(), next_, unit.seq(), true});
+  ended_.push_back(
+      {{unit.seq(), next_, unit.seq(), true}, std::exchange(last_opened_, unit.seq())});
   next_ = id.Next();
   changed_ = unit.seq();
 }
@@ -60,17 +64,18 @@ ValidIds TxnTable::MakeList(CommitSeq seq) const {
   ValidIds list;
   list.high = next_.value() - 1;
   std::vector<int64_t> aborted_later;
-  const auto later = std::upper_bound(
-      resolved_.begin(), resolved_.end(), seq, [](CommitSeq s, const ResolvedTxnRow& row) {
-        return s < row.end_seq;
+  const auto later =
+      std::upper_bound(ended_.begin(), ended_.end(), seq, [](CommitSeq s, const Ended& e) {
+        return s < e.row.end_seq;
       });
-  for (auto it = later; it != resolved_.end(); ++it) {
-    if (it->opened_seq > seq) {
-      list.high = std::min(list.high, it->id.value() - 1);
+  for (auto it = later; it != ended_.end(); ++it) {
+    const ResolvedTxnRow& row = it->row;
+    if (row.opened_seq > seq) {
+      list.high = std::min(list.high, row.id.value() - 1);
       continue;
     }
-    list.open.push_back(it->id.value());
-    if (!it->committed) aborted_later.push_back(it->id.value());
+    list.open.push_back(row.id.value());
+    if (!row.committed) aborted_later.push_back(row.id.value());
   }
   for (const auto& [id, txn] : open_) {
     if (txn.row.opened_seq > seq) {
@@ -85,16 +90,21 @@ ValidIds TxnTable::MakeList(CommitSeq seq) const {
   return list;
 }
 
-bool TxnTable::Seal(CommitSeq oldest, Unit& unit) {
-  if (oldest < unit.seq()) {
-    auto it = resolved_.end();
-    while (it != resolved_.begin() && std::prev(it)->end_seq == unit.seq()) --it;
-    for (; it != resolved_.end(); ++it) unit.Add(Put<ResolvedTxnRow>{*it});
-  }
+bool TxnTable::Seal(const LiveSnapshots& live, Unit& unit) {
+  const auto is_of_unit = [&](const Ended& e) { return e.row.end_seq == unit.seq(); };
+  auto fresh = std::find_if(ended_.rbegin(), ended_.rend(), std::not_fn(is_of_unit)).base();
+  const auto is_forgotten = [&](const Ended& e) {
+    return !live.AnyIn(e.previous_opened, e.row.end_seq);
+  };
+  ended_.erase(std::remove_if(fresh, ended_.end(), is_forgotten), ended_.end());
+  fresh = std::find_if(ended_.rbegin(), ended_.rend(), std::not_fn(is_of_unit)).base();
+  for (auto it = fresh; it != ended_.end(); ++it) unit.Add(Put<ResolvedTxnRow>{it->row});
+
+  const CommitSeq oldest = live.OldestOr(unit.seq());
   bool stored = false;
-  while (!resolved_.empty() && resolved_.front().end_seq <= oldest) {
-    stored |= resolved_.front().end_seq < unit.seq();
-    resolved_.pop_front();
+  while (!ended_.empty() && ended_.front().row.end_seq <= oldest) {
+    stored = true;
+    ended_.pop_front();
   }
   return stored;
 }
@@ -102,11 +112,21 @@ bool TxnTable::Seal(CommitSeq oldest, Unit& unit) {
 void TxnTable::Load(const StoredState& stored) {
   next_ = stored.counters.next_txn;
   changed_ = stored.counters.seq;
+  std::map<TxnId, CommitSeq> opened;
   for (const auto& [id, row] : stored.txns) {
     open_[id].row = row;
     open_[id].list_given = true;
+    opened[id] = row.opened_seq;
   }
-  for (const auto& [key, row] : stored.resolved_txns) resolved_.push_back(row);
+  for (const auto& [key, row] : stored.resolved_txns) {
+    ended_.push_back({row, CommitSeq()});
+    opened[row.id] = row.opened_seq;
+  }
+  // Where ids between are forgotten this is too early, which only keeps more.
+  for (const auto& [id, seq] : opened) {
+    const CommitSeq previous = std::exchange(last_opened_, seq);
+    if (OpenTxn* txn = Find(id)) txn->previous_opened = previous;
+  }
   for (const auto& [first, row] : stored.aborted_txns) {
     aborted_.Load({row.first.value(), row.last.value(), row.cause});
   }
@@ -119,7 +139,7 @@ void TxnTable::Store(StoredState& out) const {
       out.components[{row.txn, row.table, row.partition, row.op}] = row;
     }
   }
-  for (const ResolvedTxnRow& row : resolved_) out.resolved_txns[{row.end_seq, row.id}] = row;
+  for (const Ended& e : ended_) out.resolved_txns[{e.row.end_seq, e.row.id}] = e.row;
   for (const auto& i : aborted_.Intervals()) {
     out.aborted_txns[TxnId(i.first)] = {TxnId(i.first), TxnId(i.last), i.cause};
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/state/aborted_intervals.h"
+#include "server/state/live_snapshots.h"
 #include "server/state/state.h"
 #include "server/state/valid_ids_cache.h"
 #include "storage/model/rows.h"
@@ -19,6 +20,7 @@ struct OpenTxn {
   Timestamp last_heartbeat{};
   // A write-id list was handed out, or may have been: before a restart nobody wrote it down.
   bool list_given = false;
+  CommitSeq previous_opened;             // the unit that opened the id before, or an earlier one
   CompactionId compaction;               // the claim it works for; none for clients
   std::map<TableId, WriteId> write_ids;  // at most one per table (WID-2)
   using ComponentKey = std::tuple<TableId, std::string, WriteOp>;
@@ -34,7 +36,10 @@ struct OpenTxn {
 //   beyond the high mark  if it was opened after S,
 //   open                  if it was opened at or before S and had not ended by S,
 //   aborted               if it had been aborted by S.
-// Ids and opening sequences grow together, so "opened after S" is everything above one id.
+// Ids and opening sequences grow together, so "opened after S" is everything above one id. An ended
+// transaction is thus remembered only if a live snapshot saw it open, or if it is the first that
+// such a snapshot did not see: what is kept follows the live snapshots, not how long the oldest has
+// lived.
 class TxnTable {
  public:
   TxnId next() const { return next_; }
@@ -62,9 +67,9 @@ class TxnTable {
   // snapshot.
   ValidIdsCache::List At(CommitSeq seq) const;
 
-  // Records of this unit's ends where a snapshot older than the unit lives; forgets what ended at
-  // or before `oldest`. True if the store has rows to forget.
-  bool Seal(CommitSeq oldest, Unit& unit);
+  // Records those of this unit's ends that a live snapshot needs; forgets what ended at or before
+  // the oldest one. True if the store has rows to forget.
+  bool Seal(const LiveSnapshots& live, Unit& unit);
 
   // Rows must come in key order.
   void Load(const StoredState& stored);
@@ -72,13 +77,18 @@ class TxnTable {
   void StoreCounters(CounterRow& out) const { out.next_txn = next_; }
 
  private:
+  struct Ended {
+    ResolvedTxnRow row;
+    CommitSeq previous_opened;
+  };
   ValidIds MakeList(CommitSeq seq) const;
 
   TxnId next_{1};
   std::map<TxnId, OpenTxn> open_;
   AbortedIntervals aborted_;
-  std::deque<ResolvedTxnRow> resolved_;  // by end_seq
-  CommitSeq changed_;                    // the last unit that opened or ended any
+  std::deque<Ended> ended_;  // by end_seq; at its end those of the unit that is not sealed yet
+  CommitSeq last_opened_;    // the unit that opened the newest id
+  CommitSeq changed_;        // the last unit that opened or ended any
   mutable ValidIdsCache lists_{32};
 };
 

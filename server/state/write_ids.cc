@@ -1,7 +1,9 @@
 #include "server/state/write_ids.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "storage/base/check.h"
 
@@ -30,9 +32,9 @@ std::vector<WriteIdRow> WriteIds::DropTable(TableId table) {
   std::vector<WriteIdRow> open;
   const auto it = tables_.find(table);
   if (it == tables_.end()) return open;
-  for (const auto& [id, row] : it->second.open) open.push_back(row);
-  for (const ResolvedWriteIdRow& row : it->second.resolved) {
-    const auto in = resolved_in_.find(row.end_seq);
+  for (const auto& [id, entry] : it->second.open) open.push_back(entry.row);
+  for (const Resolved& resolved : it->second.resolved) {
+    const auto in = resolved_in_.find(resolved.row.end_seq);
     if (in == resolved_in_.end()) continue;
     in->second.erase(table);
     if (in->second.empty()) resolved_in_.erase(in);
@@ -44,7 +46,7 @@ std::vector<WriteIdRow> WriteIds::DropTable(TableId table) {
 void WriteIds::Allocate(TableId table, WriteId id, TxnId txn, Unit& unit) {
   Table& t = tables_.at(table);
   const WriteIdRow row{table, id, txn, unit.seq()};
-  t.open[id] = row;
+  t.open[id] = {row, std::exchange(t.last_allocated, unit.seq())};
   t.changed = unit.seq();
   unit.Add(Put<WriteIdRow>{row});
 }
@@ -54,7 +56,8 @@ void WriteIds::Resolve(TableId table, WriteId id, Outcome outcome, Unit& unit) {
   const auto it = t.open.find(id);
   SKEP_CHECK(it != t.open.end());
   const bool committed = outcome == Outcome::kCommitted;
-  t.resolved.push_back({unit.seq(), table, id, it->second.allocated_seq, committed});
+  t.resolved.push_back({{unit.seq(), table, id, it->second.row.allocated_seq, committed},
+                        it->second.previous_allocated});
   resolved_in_[unit.seq()].insert(table);
   t.open.erase(it);
   t.changed = unit.seq();
@@ -76,21 +79,21 @@ ValidIds WriteIds::MakeList(const Table& table, CommitSeq seq, WriteId next) {
   ValidIds list;
   list.high = next.value() - 1;
   std::vector<int64_t> aborted_later;
-  const auto later =
-      std::upper_bound(table.resolved.begin(),
-                       table.resolved.end(),
-                       seq,
-                       [](CommitSeq s, const ResolvedWriteIdRow& row) { return s < row.end_seq; });
+  const auto later = std::upper_bound(
+      table.resolved.begin(), table.resolved.end(), seq, [](CommitSeq s, const Resolved& r) {
+        return s < r.row.end_seq;
+      });
   for (auto it = later; it != table.resolved.end(); ++it) {
-    if (it->allocated_seq > seq) {
-      list.high = std::min(list.high, it->write_id.value() - 1);
+    const ResolvedWriteIdRow& row = it->row;
+    if (row.allocated_seq > seq) {
+      list.high = std::min(list.high, row.write_id.value() - 1);
       continue;
     }
-    list.open.push_back(it->write_id.value());
-    if (!it->committed) aborted_later.push_back(it->write_id.value());
+    list.open.push_back(row.write_id.value());
+    if (!row.committed) aborted_later.push_back(row.write_id.value());
   }
-  for (const auto& [id, row] : table.open) {
-    if (row.allocated_seq > seq) {
+  for (const auto& [id, entry] : table.open) {
+    if (entry.row.allocated_seq > seq) {
       list.high = std::min(list.high, id.value() - 1);
       break;
     }
@@ -107,35 +110,59 @@ WriteId WriteIds::CompactorHigh(TableId table, WriteId next) const {
   return WriteId((open.empty() ? next : open.begin()->first).value() - 1);
 }
 
-bool WriteIds::Seal(CommitSeq oldest, Unit& unit) {
-  const auto now = resolved_in_.find(unit.seq());
-  if (oldest < unit.seq() && now != resolved_in_.end()) {
-    for (TableId id : now->second) {
-      const auto& resolved = tables_.at(id).resolved;
-      auto it = resolved.end();
-      while (it != resolved.begin() && std::prev(it)->end_seq == unit.seq()) --it;
-      for (; it != resolved.end(); ++it) unit.Add(Put<ResolvedWriteIdRow>{*it});
+void WriteIds::SealTable(const LiveSnapshots& live, Table& table, Unit& unit) {
+  auto& resolved = table.resolved;
+  const auto is_of_unit = [&](const Resolved& r) { return r.row.end_seq == unit.seq(); };
+  auto fresh = std::find_if(resolved.rbegin(), resolved.rend(), std::not_fn(is_of_unit)).base();
+  const auto is_forgotten = [&](const Resolved& r) {
+    return !live.AnyIn(r.previous_allocated, r.row.end_seq);
+  };
+  resolved.erase(std::remove_if(fresh, resolved.end(), is_forgotten), resolved.end());
+  fresh = std::find_if(resolved.rbegin(), resolved.rend(), std::not_fn(is_of_unit)).base();
+  for (auto it = fresh; it != resolved.end(); ++it) unit.Add(Put<ResolvedWriteIdRow>{it->row});
+}
+
+bool WriteIds::Seal(const LiveSnapshots& live, Unit& unit) {
+  if (const auto now = resolved_in_.find(unit.seq()); now != resolved_in_.end()) {
+    for (auto it = now->second.begin(); it != now->second.end();) {
+      Table& table = tables_.at(*it);
+      SealTable(live, table, unit);
+      const bool kept = !table.resolved.empty() && table.resolved.back().row.end_seq == unit.seq();
+      it = kept ? std::next(it) : now->second.erase(it);
     }
+    if (now->second.empty()) resolved_in_.erase(now);
   }
+  const CommitSeq oldest = live.OldestOr(unit.seq());
   bool stored = false;
   while (!resolved_in_.empty() && resolved_in_.begin()->first <= oldest) {
-    const auto first = resolved_in_.begin();
-    stored |= first->first < unit.seq();
-    for (TableId id : first->second) {
+    stored = true;
+    for (TableId id : resolved_in_.begin()->second) {
       auto& resolved = tables_.at(id).resolved;
-      while (!resolved.empty() && resolved.front().end_seq <= oldest) resolved.pop_front();
+      while (!resolved.empty() && resolved.front().row.end_seq <= oldest) resolved.pop_front();
     }
-    resolved_in_.erase(first);
+    resolved_in_.erase(resolved_in_.begin());
   }
   return stored;
 }
 
 void WriteIds::Load(const StoredState& stored) {
   for (const auto& [id, row] : stored.tables) tables_[id].changed = stored.counters.seq;
-  for (const auto& [key, row] : stored.write_ids) tables_[row.table].open[row.write_id] = row;
+  std::map<std::pair<TableId, WriteId>, CommitSeq> allocated;
+  for (const auto& [key, row] : stored.write_ids) {
+    tables_[row.table].open[row.write_id].row = row;
+    allocated[key] = row.allocated_seq;
+  }
   for (const auto& [key, row] : stored.resolved_write_ids) {
-    tables_[row.table].resolved.push_back(row);
+    tables_[row.table].resolved.push_back({row, CommitSeq()});
     resolved_in_[row.end_seq].insert(row.table);
+    allocated[{row.table, row.write_id}] = row.allocated_seq;
+  }
+  // Where ids between are forgotten this is too early, which only keeps more.
+  for (const auto& [key, seq] : allocated) {
+    Table& table = tables_.at(key.first);
+    const CommitSeq previous = std::exchange(table.last_allocated, seq);
+    const auto open = table.open.find(key.second);
+    if (open != table.open.end()) open->second.previous_allocated = previous;
   }
   for (const auto& [key, row] : stored.aborted_write_ids) {
     tables_[row.table].aborted.Load({row.first.value(), row.last.value(), AbortCause::kNone});
@@ -144,9 +171,9 @@ void WriteIds::Load(const StoredState& stored) {
 
 void WriteIds::Store(StoredState& out) const {
   for (const auto& [id, table] : tables_) {
-    for (const auto& [write_id, row] : table.open) out.write_ids[{id, write_id}] = row;
-    for (const ResolvedWriteIdRow& row : table.resolved) {
-      out.resolved_write_ids[{row.end_seq, id, row.write_id}] = row;
+    for (const auto& [write_id, open] : table.open) out.write_ids[{id, write_id}] = open.row;
+    for (const Resolved& r : table.resolved) {
+      out.resolved_write_ids[{r.row.end_seq, id, r.row.write_id}] = r.row;
     }
     for (const auto& i : table.aborted.Intervals()) {
       out.aborted_write_ids[{id, WriteId(i.first)}] = {id, WriteId(i.first), WriteId(i.last)};

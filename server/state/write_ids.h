@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/state/aborted_intervals.h"
+#include "server/state/live_snapshots.h"
 #include "server/state/state.h"
 #include "server/state/valid_ids_cache.h"
 #include "storage/model/rows.h"
@@ -42,21 +43,32 @@ class WriteIds {
   // Highest id such that none at or below it is open, now (VAL-7).
   WriteId CompactorHigh(TableId table, WriteId next) const;
 
-  // As TxnTable::Seal.
-  bool Seal(CommitSeq oldest, Unit& unit);
+  // As TxnTable::Seal, and by the same rule.
+  bool Seal(const LiveSnapshots& live, Unit& unit);
 
   void Load(const StoredState& stored);
   void Store(StoredState& out) const;
 
  private:
+  struct Open {
+    WriteIdRow row;
+    CommitSeq previous_allocated;  // the unit that allocated the id before, or an earlier one
+  };
+  struct Resolved {
+    ResolvedWriteIdRow row;
+    CommitSeq previous_allocated;
+  };
   struct Table {
-    std::map<WriteId, WriteIdRow> open;
-    std::deque<ResolvedWriteIdRow> resolved;  // by end_seq
-    AbortedIntervals aborted;                 // without causes
-    CommitSeq changed;                        // the last unit that allocated or resolved any
+    std::map<WriteId, Open> open;
+    std::deque<Resolved>
+        resolved;              // by end_seq; at its end those of the unit that is not sealed yet
+    AbortedIntervals aborted;  // without causes
+    CommitSeq last_allocated;  // the unit that allocated the newest id
+    CommitSeq changed;         // the last unit that allocated or resolved any
     mutable ValidIdsCache lists{4};
   };
   static ValidIds MakeList(const Table& table, CommitSeq seq, WriteId next);
+  static void SealTable(const LiveSnapshots& live, Table& table, Unit& unit);
   static void AddAborted(TableId id, Table& table, int64_t write_id, Unit& unit);
 
   std::unordered_map<TableId, Table> tables_;

@@ -90,6 +90,12 @@ struct NaiveModel {
   }
 };
 
+LiveSnapshots LiveOf(const std::set<int64_t>& seqs) {
+  LiveSnapshots live;
+  for (int64_t seq : seqs) live.Add(CommitSeq(seq));
+  return live;
+}
+
 // Opens and ends at random while snapshots of random sequences live; at each step every live one
 // must read as the naive model says, also from rows alone.
 class ListsAgainstNaiveModel : public ::testing::TestWithParam<uint64_t> {};
@@ -121,7 +127,7 @@ TEST_P(ListsAgainstNaiveModel, OfTransactions) {
     if (random.NextUint64() % 4 == 0) live.insert(seq);
     if (!live.empty() && random.NextUint64() % 5 == 0) live.erase(live.begin());
     const CommitSeq oldest(live.empty() ? seq : *live.begin());
-    if (txns.Seal(oldest, unit)) unit.Add(ForgetResolved{oldest});
+    if (txns.Seal(LiveOf(live), unit)) unit.Add(ForgetResolved{oldest});
     ApplyEffects(stored, unit.effects());
     stored.counters.seq = CommitSeq(seq);
     stored.counters.next_txn = txns.next();
@@ -174,7 +180,7 @@ TEST_P(ListsAgainstNaiveModel, OfWriteIds) {
     if (random.NextUint64() % 4 == 0) live.insert(seq);
     if (!live.empty() && random.NextUint64() % 5 == 0) live.erase(live.begin());
     const CommitSeq oldest(live.empty() ? seq : *live.begin());
-    if (write_ids.Seal(oldest, unit)) unit.Add(ForgetResolved{oldest});
+    if (write_ids.Seal(LiveOf(live), unit)) unit.Add(ForgetResolved{oldest});
     ApplyEffects(stored, unit.effects());
     stored.counters.seq = CommitSeq(seq);
     WriteIds reloaded;

@@ -217,6 +217,26 @@ TEST(Snapshots, LeaveNothingBehindWhereNobodyIsOlder) {
   EXPECT_THAT(stored.aborted_txns, IsEmpty());
 }
 
+TEST(Snapshots, KeepWhatTheySawOpenHoweverLongTheyLive) {  // memory follows the living, not history
+  Server server;
+  server.MakeTable("a");
+  const TxnId early = server.Open();
+  ASSERT_THAT(server.Allocate(early, T("a")), IsOk());
+  const TxnId reader = server.Open();
+  const auto list = server.List(reader, T("a"));
+  const auto txns = server.Snapshot(reader);
+  ASSERT_THAT(server.Commit(early, {{T("a"), {{"", WriteOp::kInsert}}}}), IsOk());
+  for (int i = 0; i < 100; ++i) server.Write("a", WriteOp::kInsert);
+  EXPECT_LE(server.stored().resolved_txns.size(), 2u)
+      << "what it saw open, and the first it did not see";
+  EXPECT_LE(server.stored().resolved_write_ids.size(), 2u);
+  EXPECT_EQ(server.stored().write_marks.size(), 1u);
+  server.Restart();
+  for (int i = 0; i < 10; ++i) server.Write("a", WriteOp::kInsert);
+  EXPECT_EQ(server.List(reader, T("a"))->ids, list->ids);
+  EXPECT_EQ(server.Snapshot(reader)->ids, txns->ids);
+}
+
 TEST(Snapshots, OfOneSequenceShareTheirList) {
   StoredState stored;
   TxnTable txns;
