@@ -128,6 +128,16 @@ std::vector<CompactionRow> State::Compactions(const ListCompactions& command) co
                command.states.end();
   };
   std::vector<CompactionRow> found;
+  if (command.table && command.partition && !command.id) {
+    // One object: the initiator asks this for each of its candidates.
+    const TableRow* table = s.registry.Find(*command.table);
+    if (table == nullptr) return found;
+    for (CompactionRow& row : s.queue.OfObject(table->id, *command.partition)) {
+      if (std::ssize(found) == command.limit) break;
+      if (row.id > command.after && wanted(row)) found.push_back(std::move(row));
+    }
+    return found;
+  }
   const auto& rows = s.queue.rows();
   auto it = command.id ? rows.find(*command.id) : rows.upper_bound(command.after);
   for (; it != rows.end() && std::ssize(found) < command.limit; ++it) {
