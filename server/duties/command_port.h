@@ -10,8 +10,8 @@
 namespace skep::duties {
 
 // How a duty speaks with the state machine: it hands in a command, the loop runs it inside one of
-// its units. Implemented by server/loop; tests have a synchronous one over a State and a store in
-// memory. Implementations are thread-safe.
+// its units. server/daemon puts the loop behind it; tests have a synchronous one over a State and
+// rows in memory. Implementations are thread-safe.
 class CommandPort {
  public:
   // Runs once, on the loop's thread; may read and change the state through its methods, must not
