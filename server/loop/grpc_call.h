@@ -43,6 +43,11 @@ class GrpcCall final : public Call, public Command {
   // Waits for an arrival of the method.
   void Register(GrpcService& service, int method, grpc::ServerCompletionQueue* queue);
 
+  // Ends it, if it is in flight.
+  void Cancel() {
+    if (slot_ != nullptr) context_->TryCancel();
+  }
+
   // Call
   bool Read(google::protobuf::MessageLite* request) override;
   void Reply(const google::protobuf::MessageLite& response) override;

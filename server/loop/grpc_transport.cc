@@ -106,6 +106,10 @@ void GrpcTransport::Wake() {
   alarm_.Set(queue_.get(), gpr_now(GPR_CLOCK_MONOTONIC), &wake_event_);
 }
 
+void GrpcTransport::CancelCalls() {
+  for (const auto& call : calls_) call->Cancel();
+}
+
 void GrpcTransport::Close() {
   closing_ = true;
   admission_.Drain();

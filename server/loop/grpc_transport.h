@@ -80,6 +80,8 @@ class GrpcTransport final : public Transport {
 
   // From now on ordinary calls are refused with SHUTTING_DOWN.
   void Drain() { admission_.Drain(); }
+  // Cancels what is in flight; what is decided already stays decided.
+  void CancelCalls();
   // Begins to end: streams end, no more calls are taken. Once, before Shutdown.
   void Close();
   // Ends what is still in flight at `deadline`; the queue closes after the last event: then Next

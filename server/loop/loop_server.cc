@@ -45,6 +45,16 @@ absl::Status LoopServer::Start(std::vector<Service> services,
   return absl::OkStatus();
 }
 
+void LoopServer::Drain() {
+  port_.Post([this] {
+    if (transport_) transport_->Drain();
+  });
+}
+
+void LoopServer::CancelCalls() {
+  port_.Post([this] { transport_->CancelCalls(); });
+}
+
 void LoopServer::Stop(std::chrono::system_clock::time_point deadline) {
   if (!thread_.joinable()) return;
   port_.Post([this] {

@@ -44,6 +44,13 @@ class LoopServer {
                      std::vector<std::unique_ptr<StreamService>> streams);
   const std::vector<std::string>& endpoints() const { return transport_->endpoints(); }
 
+  // From now on ordinary calls are refused with SHUTTING_DOWN; commit, abort, heartbeat and release
+  // get through.
+  void Drain();
+  // Ends calls that are still in flight: for a Stop that runs in another thread and must not wait
+  // any longer.
+  void CancelCalls();
+
   // Takes no new calls, answers waiting lock requests with WAITING, lets running calls end until
   // `deadline`, then cancels them; the unit that is open is written. Idempotent.
   void Stop(std::chrono::system_clock::time_point deadline);
