@@ -78,6 +78,9 @@ absl::StatusOr<state::OpenTxns> FromProto(const v1::OpenTransactionsRequest& fro
   SKEP_RETURN_IF_ERROR(CheckCount("count", from.count(), 0, kMaxOpenPerCall));
   command.count = std::max(from.count(), 1);
   SKEP_ASSIGN_OR_RETURN(command.type, FromProto(from.type(), "type"));
+  if (command.type == TxnType::kCompaction || command.type == TxnType::kRebalanceCompaction) {
+    return BadField("type", "transactions of compactions are opened by the server alone");
+  }
   if (from.user().empty()) return BadField("user", "missing");
   SKEP_RETURN_IF_ERROR(CheckText("user", from.user(), kMaxUserBytes));
   SKEP_RETURN_IF_ERROR(CheckText("host", from.host(), kMaxHostBytes));
