@@ -28,6 +28,24 @@ int64_t MillisecondsSince(const Clock& clock, MonoTime began) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock.MonoNow() - began).count();
 }
 
+// Between two passes a worker holds no claim: one under its name is that of a process that died
+// (ST-4).
+absl::Status TakeBackFromPredecessor(state::State& state,
+                                     const std::string& name,
+                                     state::Now now,
+                                     state::Unit& unit) {
+  for (const CompactionRow& row : state.Compactions({.states = {CompactionState::kWorking}})) {
+    if (row.worker != name) continue;
+    SKEP_RETURN_IF_ERROR(state.Finish({.id = row.id,
+                                       .claim = row.claim,
+                                       .state = CompactionState::kInitiated,
+                                       .message = "its worker ended without a word"},
+                                      now,
+                                      unit));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Worker::Worker(
@@ -47,7 +65,9 @@ void Worker::Pass(Pacer::Finished finished) {
   Ask<std::optional<state::ClaimedCompaction>>(
       port_,
       executor_,
-      [name = options_.name](state::State& state, state::Now now, state::Unit& unit) {
+      [name = options_.name](state::State& state, state::Now now, state::Unit& unit)
+          -> absl::StatusOr<std::optional<state::ClaimedCompaction>> {
+        SKEP_RETURN_IF_ERROR(TakeBackFromPredecessor(state, name, now, unit));
         return state.Claim(name, now, unit);
       },
       [this](absl::StatusOr<std::optional<state::ClaimedCompaction>> claimed) {
