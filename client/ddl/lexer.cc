@@ -221,7 +221,7 @@ absl::Status ErrorAt(ErrorReason reason,
   return MakeError(reason,
                    "line " + line_number + ", column " + column + ": " + std::string(what) + "\n" +
                        line + "\n" + below + "^",
-                   {{"field", "ddl"}, {"line", line_number}, {"column", column}});
+                   {{"field", "text"}, {"line", line_number}, {"column", column}});
 }
 
 absl::StatusOr<std::vector<Token>> Tokenize(std::string_view source) { return Lexer(source).Run(); }

@@ -176,17 +176,14 @@ absl::StatusOr<CompactionStatus> Session::GetCompaction(CompactionId id) {
 absl::StatusOr<CompactionStatus> Session::WaitForCompaction(CompactionId id,
                                                             milliseconds deadline,
                                                             CompactionGoal goal) {
-  Caller& caller = impl_->caller();
-  const MonoTime until = caller.clock().MonoNow() + deadline;
+  const MonoTime until = impl_->clock().MonoNow() + deadline;
   milliseconds pause = kFirstCompactionPause;
   while (true) {
     SKEP_ASSIGN_OR_RETURN(CompactionStatus status, GetCompaction(id));
-    const MonoTime now = caller.clock().MonoNow();
+    const MonoTime now = impl_->clock().MonoNow();
     const bool reached = goal == CompactionGoal::kDecided ? status.decided() : status.finished();
     if (reached || now >= until) return status;
-    auto awake = std::make_shared<absl::Notification>();
-    caller.executor().PostAt(std::min<MonoTime>(until, now + pause), [awake] { awake->Notify(); });
-    caller.blocker().Wait(*awake);
+    impl_->Sleep(std::min(pause, std::chrono::ceil<milliseconds>(until - now)));
     pause = std::min(pause * 2, kLongestCompactionPause);
   }
 }

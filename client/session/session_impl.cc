@@ -13,4 +13,10 @@ SessionImpl::SessionImpl(SessionOptions options, SessionPorts ports)
 
 SessionImpl::~SessionImpl() { heartbeater_.Stop(); }
 
+void SessionImpl::Sleep(std::chrono::milliseconds time) {
+  auto awake = std::make_shared<absl::Notification>();
+  caller_.executor().PostAt(clock().MonoNow() + time, [awake] { awake->Notify(); });
+  caller_.blocker().Wait(*awake);
+}
+
 }  // namespace skep::client

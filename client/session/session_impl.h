@@ -37,6 +37,9 @@ class SessionImpl {
   Clock& clock() const { return caller_.clock(); }
   MonoTime CallDeadline() const { return clock().MonoNow() + options_.call_deadline; }
 
+  // Lets the caller's thread wait, on the session's clock.
+  void Sleep(std::chrono::milliseconds time);
+
   template <class Request>
   absl::StatusOr<typename Rpc<Request>::Response> Call(Request request) {
     return caller_.Call(std::move(request), CallDeadline());

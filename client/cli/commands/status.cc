@@ -1,0 +1,59 @@
+#include "client/cli/commands.h"
+#include "client/cli/exit_codes.h"
+#include "client/cli/print.h"
+#include "client/cli/text_block.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/text.h"
+
+namespace skep::cli {
+namespace {
+
+std::string Joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list) {
+    if (!item.is_string()) continue;
+    text += (text.empty() ? "" : ", ") + item.get<std::string>();
+  }
+  return text;
+}
+
+std::string OldestTransaction(const Json& oldest, const TimeCells& times) {
+  std::string text = Text(oldest, "txnId") + ", opened " + times.Show(oldest, "openTime") + " by " +
+                     Text(oldest, "user") + "@" + Text(oldest, "host");
+  if (std::string agent = Text(oldest, "agent"); !agent.empty()) text += " (" + agent + ")";
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<int> RunCommand(Run& run, const Status&) {
+  SKEP_ASSIGN_OR_RETURN(std::string answer, run.Call("AdminService.GetStatus", "{}"));
+  SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
+  const TimeCells times = TimesOf(run);
+  TextBlock block;
+  block.Add("skepd", Text(reply, "version") + (Flag(reply, "draining") ? ", draining" : ""));
+  std::string started = times.Show(reply, "startTime");
+  block.Add("started", started);
+  block.Add("listens on", Joined(List(reply, "endpoints")));
+  block.Add("warehouse", Joined(List(reply, "warehouseRoots")));
+  block.Add("store", Text(reply, "storePath") + ", unit " + Text(reply, "commitSeq"));
+  block.Add("tables", Text(reply, "tableCount"));
+  std::string transactions = Text(reply, "openTransactionCount") + " open";
+  if (std::optional<std::chrono::milliseconds> lease = Span(reply, "txnTimeout")) {
+    transactions += ", lease " + FormatSpan(*lease);
+  }
+  block.Add("transactions", transactions);
+  const Json& oldest = Object(reply, "oldestOpenTransaction");
+  if (!oldest.empty()) block.Add("oldest", OldestTransaction(oldest, times));
+  block.Add(
+      "locks",
+      Text(reply, "heldLockCount") + " held, " + Text(reply, "waitingLockCount") + " waiting");
+  block.Add("compactions",
+            Text(reply, "initiatedCompactionCount") + " queued, " +
+                Text(reply, "workingCompactionCount") + " working, " +
+                Text(reply, "readyForCleaningCount") + " ready for cleaning");
+  SKEP_RETURN_IF_ERROR(PrintReply(run, reply, block.ToString()));
+  return kDone;
+}
+
+}  // namespace skep::cli

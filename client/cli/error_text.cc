@@ -1,0 +1,95 @@
+#include "client/cli/error_text.h"
+
+#include "client/cli/version.h"
+#include "storage/base/text.h"
+#include "storage/model/errors.h"
+
+namespace skep::cli {
+namespace {
+
+// What to try, where the reason alone says it.
+std::string_view Remedy(ErrorReason reason) {
+  switch (reason) {
+    case ErrorReason::kNoSuchTable:
+      return "Names: skepctl show tables.";
+    case ErrorReason::kNoSuchTxn:
+      return "Open ones: skepctl show transactions.";
+    case ErrorReason::kNoSuchLock:
+      return "Held and waiting ones: skepctl show locks.";
+    case ErrorReason::kNoSuchCompaction:
+      return "All of them: skepctl show compactions.";
+    case ErrorReason::kTxnAborted:
+    case ErrorReason::kWriteConflict:
+    case ErrorReason::kSnapshotTooOld:
+      return "Run the command again.";
+    case ErrorReason::kOutcomeUnknown:
+    case ErrorReason::kRequestIdExpired:
+      return "Look what became of it before you repeat it.";
+    case ErrorReason::kStoreBusy:
+    case ErrorReason::kShuttingDown:
+    case ErrorReason::kOverloaded:
+    case ErrorReason::kTooManyOpenTxns:
+      return "Try again in a moment.";
+    case ErrorReason::kStoreFull:
+      return "Free space on the server's disk.";
+    case ErrorReason::kCorruptStore:
+    case ErrorReason::kCorruptFile:
+    case ErrorReason::kMalformedDirectory:
+      return "Nothing was changed. Restore the file from a backup or remove what is foreign.";
+    case ErrorReason::kLegacyLayout:
+      return "Run a major compaction in Hive 2 or 3 first.";
+    case ErrorReason::kInternal:
+      return "This is a fault of Skep. Please report it with this line.";
+    default:
+      return "";
+  }
+}
+
+std::string ShownMessage(const absl::Status& status) {
+  std::string shown;
+  const std::string message = MessageOf(status);
+  for (std::string_view line : SplitText(message, '\n')) {
+    if (!shown.empty()) shown += '\n';
+    shown += Printable(line);
+  }
+  return shown;
+}
+
+std::string Sentence(std::string text) {
+  if (!text.empty() && std::string_view(".!?^").find(text.back()) == std::string_view::npos)
+    text += '.';
+  return text;
+}
+
+}  // namespace
+
+std::string ErrorText(std::string_view what,
+                      const absl::Status& status,
+                      std::string_view endpoint,
+                      Detail detail) {
+  const ErrorReason reason = ReasonOf(status);
+  std::string text = "skepctl: cannot " + std::string(what) + ": ";
+  text += reason != ErrorReason::kUnspecified ? std::string(ReasonName(reason))
+                                              : absl::StatusCodeToString(status.code());
+  const std::string message = ShownMessage(status);
+  if (!message.empty()) text += ": " + Sentence(message);
+  std::string_view remedy = Remedy(reason);
+  std::string connection;
+  if (reason == ErrorReason::kUnspecified && status.code() == absl::StatusCode::kUnavailable) {
+    connection = "No answer from " + std::string(endpoint) +
+                 ": is skepd running there (systemctl status skepd)? Another place: --endpoint.";
+    remedy = connection;
+  }
+  if (!remedy.empty()) text += (text.back() == '^' ? "\n" : " ") + std::string(remedy);
+  text += '\n';
+  if (detail == Detail::kVerbose || reason == ErrorReason::kInternal) {
+    text += "  skepctl " + std::string(kVersion) + ", endpoint " + std::string(endpoint) + "\n";
+    for (const auto& [key, value] : MetadataOf(status)) {
+      if (key == "usage") continue;  // ours, for the exit code
+      text += "  " + Printable(key) + ": " + Printable(value) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace skep::cli

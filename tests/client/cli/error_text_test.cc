@@ -1,0 +1,86 @@
+#include "client/cli/error_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/exit_codes.h"
+#include "storage/model/errors.h"
+
+namespace skep::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kSocket[] = "unix:/run/skep/skepd.sock";
+
+TEST(ErrorText, SaysWhatFailedWhyAndWhatToTry) {
+  EXPECT_EQ(
+      ErrorText("show table",
+                MakeError(ErrorReason::kNoSuchTable, "there is no table d.t", {{"table", "d.t"}}),
+                kSocket,
+                Detail::kShort),
+      "skepctl: cannot show table: NO_SUCH_TABLE: there is no table d.t. Names: skepctl show "
+      "tables.\n");
+  EXPECT_EQ(
+      ErrorText("status", absl::UnavailableError("connection refused"), kSocket, Detail::kShort),
+      "skepctl: cannot status: UNAVAILABLE: connection refused. No answer from "
+      "unix:/run/skep/skepd.sock: is skepd running there (systemctl status skepd)? Another place: "
+      "--endpoint.\n");
+}
+
+TEST(ErrorText, AddsDetailsWhenAskedAndForOurOwnFaults) {
+  const absl::Status conflict =
+      MakeError(ErrorReason::kWriteConflict, "lost", {{"winnerTxnId", "9"}, {"table", "d.t"}});
+  EXPECT_THAT(ErrorText("read", conflict, kSocket, Detail::kVerbose),
+              HasSubstr("\n  winnerTxnId: 9\n"));
+  std::string internal =
+      ErrorText("read", MakeError(ErrorReason::kInternal, "oops"), kSocket, Detail::kShort);
+  EXPECT_THAT(internal, HasSubstr("Please report it"));
+  EXPECT_THAT(internal, HasSubstr("endpoint unix:/run/skep/skepd.sock"));
+}
+
+TEST(ErrorText, KeepsTheCaretOfATextError) {
+  EXPECT_EQ(ErrorText("read",
+                      MakeError(ErrorReason::kInvalidRequest, "line 1, column 3: no\na b\n  ^"),
+                      kSocket,
+                      Detail::kShort),
+            "skepctl: cannot read: INVALID_REQUEST: line 1, column 3: no\na b\n  ^\n");
+}
+
+TEST(ErrorText, LetsNobodyWriteToTheTerminal) {
+  std::string text = ErrorText(
+      "read", MakeError(ErrorReason::kNotSupported, "evil \x1b[2J"), kSocket, Detail::kShort);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(ExitCodeOf, FollowsTheTable) {
+  struct Case {
+    absl::StatusCode code;
+    int exit_code;
+  };
+  const Case cases[] = {
+      {absl::StatusCode::kOk, 0},
+      {absl::StatusCode::kInvalidArgument, 1},
+      {absl::StatusCode::kAlreadyExists, 1},
+      {absl::StatusCode::kOutOfRange, 1},
+      {absl::StatusCode::kDataLoss, 1},
+      {absl::StatusCode::kUnimplemented, 1},
+      {absl::StatusCode::kUnknown, 1},
+      {absl::StatusCode::kInternal, 1},
+      {absl::StatusCode::kNotFound, 3},
+      {absl::StatusCode::kAborted, 4},
+      {absl::StatusCode::kFailedPrecondition, 4},
+      {absl::StatusCode::kUnauthenticated, 5},
+      {absl::StatusCode::kPermissionDenied, 5},
+      {absl::StatusCode::kUnavailable, 6},
+      {absl::StatusCode::kDeadlineExceeded, 6},
+      {absl::StatusCode::kResourceExhausted, 6},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(absl::StatusCodeToString(c.code));
+    EXPECT_EQ(ExitCodeOf(absl::Status(c.code, "x")), c.exit_code);
+  }
+}
+
+}  // namespace
+}  // namespace skep::cli
