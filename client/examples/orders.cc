@@ -185,7 +185,7 @@ void RunStatement(Session& session,
   Require(transaction->Commit(), "commit: " + what);
   std::cout << "\n"
             << what << "\n  transaction " << transaction->id() << " committed: " << result.inserted
-            << " inserted, " << result.deleted << " deleted\n";
+            << " inserted, " << result.deleted << " deleted" << std::endl;
 }
 
 void ShowTable(Session& session, const std::string& location) {

@@ -34,7 +34,7 @@ endif()
 # ---- client library: static archives of the rooms below the public headers ----
 set(SKEP_CLIENT_ROOMS
   skep_arrow skep_storage_base skep_storage_model skep_storage_fs skep_storage_acid skep_storage_format
-  skep_storage_table skep_proto skep_proto_wire skep_client_ddl skep_client_headers skep_client_session
+  skep_storage_table skep_orc_proto skep_proto skep_proto_wire skep_client_ddl skep_client_session
   skep_client_table)
 install(TARGETS ${SKEP_CLIENT_ROOMS} EXPORT SkepTargets ARCHIVE DESTINATION "${SKEP_PRIVATE_LIBDIR}" COMPONENT dev)
 install(EXPORT SkepTargets NAMESPACE Skep:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Skep" COMPONENT dev)

@@ -143,9 +143,42 @@ Finished RunProgram(const std::string& program,
   return finished;
 }
 
+BackgroundProgram::BackgroundProgram(const std::string& program,
+                                     const std::vector<std::string>& args,
+                                     std::string output_file)
+    : output_file_(std::move(output_file)) {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int out = open(output_file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  SKEP_CHECK(null >= 0 && out >= 0);
+  pid_ = Spawn(program, args, {}, null, out, null);
+  close(null);
+  close(out);
+}
+
+BackgroundProgram::~BackgroundProgram() { Kill(); }
+
+bool BackgroundProgram::Running() {
+  if (pid_ < 0) return false;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return true;
+  pid_ = -1;
+  return false;
+}
+
+void BackgroundProgram::Kill() {
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+std::string BackgroundProgram::Output() const { return ReadWholeFile(output_file_); }
+
 DaemonProcess::DaemonProcess(DaemonOptions options) : options_(std::move(options)) {
   if (options_.program.empty()) options_.program = SkepdPath();
   std::filesystem::create_directories(warehouse());
+  std::filesystem::create_directories(options_.directory + "/store");
 }
 
 DaemonProcess::~DaemonProcess() { Kill(); }
@@ -215,12 +248,7 @@ std::string DaemonProcess::endpoint() const { return "unix:" + options_.director
 std::string DaemonProcess::warehouse() const { return options_.directory + "/warehouse"; }
 std::string DaemonProcess::store() const { return options_.directory + "/store/skep.db"; }
 
-std::string DaemonProcess::Log() const {
-  std::ifstream in(options_.directory + "/skepd.log");
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+std::string DaemonProcess::Log() const { return ReadWholeFile(options_.directory + "/skepd.log"); }
 
 Finished DaemonProcess::Tool(const std::vector<std::string>& args, const std::string& input) const {
   std::vector<std::string> all = {"--endpoint", endpoint()};
@@ -231,6 +259,13 @@ Finished DaemonProcess::Tool(const std::vector<std::string>& args, const std::st
 std::string SkepdPath() { return SKEP_SKEPD; }
 std::string SkepctlPath() { return SKEP_SKEPCTL; }
 std::string ExamplePath() { return SKEP_EXAMPLE; }
+
+std::string ReadWholeFile(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
 
 std::vector<std::string> ListTree(const std::string& dir) {
   std::vector<std::string> entries;

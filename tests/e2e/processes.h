@@ -25,6 +25,26 @@ Finished RunProgram(const std::string& program,
                     const std::string& input = "",
                     const std::map<std::string, std::string>& env = {});
 
+// A program that runs beside the test; its standard output goes to a file. Killed by the
+// destructor.
+class BackgroundProgram {
+ public:
+  BackgroundProgram(const std::string& program,
+                    const std::vector<std::string>& args,
+                    std::string output_file);
+  ~BackgroundProgram();
+  BackgroundProgram(const BackgroundProgram&) = delete;
+  BackgroundProgram& operator=(const BackgroundProgram&) = delete;
+
+  bool Running();
+  void Kill();
+  std::string Output() const;  // so far
+
+ private:
+  std::string output_file_;
+  pid_t pid_ = -1;
+};
+
 struct DaemonOptions {
   std::string program;            // empty: skepd
   std::string directory;          // store, socket, log and warehouse live below it
@@ -68,6 +88,8 @@ class DaemonProcess {
 std::string SkepdPath();
 std::string SkepctlPath();
 std::string ExamplePath();  // the worked example
+
+std::string ReadWholeFile(const std::string& path);  // empty if absent
 
 // Every file and directory below `dir`, relative, in byte order; directories end with '/'.
 std::vector<std::string> ListTree(const std::string& dir);

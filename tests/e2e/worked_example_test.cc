@@ -104,8 +104,8 @@ TEST_F(WorkedExample, PrintsAndLeavesWhatTheLayoutSays) {
   EXPECT_EQ(rows.exit_code, 0) << rows.err;
   EXPECT_EQ(
       rows.out,
-      R"({"writeid":2,"bucket":536870912,"rowid":0,"partition":"order_date=2026-10-01","row":{"order_id":1,)"
-      R"("customer_id":100,"status":"PAID","amount":"19.90","updated_at":"2026-10-01 12:01:00",)"
+      R"({"partition":"order_date=2026-10-01","writeid":2,"bucket":536870912,"rowid":0,"row":{"order_id":1,)"
+      R"("customer_id":100,"status":"PAID","amount":"19.9","updated_at":"2026-10-01 12:01:00",)"
       R"("order_date":"2026-10-01"}})"
       "\n");
   EXPECT_EQ(daemon_.Terminate(), 0) << daemon_.Log();
