@@ -92,6 +92,12 @@ absl::Status StripeDecoder::Prepare(const Tail& tail,
           chunks(*nanos), layout.encodings[node.column].is_v2(), Signedness::kUnsigned);
     }
   }
+  if (node.type.kind == TypeKind::kDecimal) {
+    if (const StreamRange* scales = layout.Find(node.column, StreamKind::kSecondary)) {
+      scales_[node.column] = std::make_unique<IntDecoder>(
+          chunks(*scales), layout.encodings[node.column].is_v2(), Signedness::kSigned);
+    }
+  }
   if (node.type.kind == TypeKind::kUnion) {
     if (const StreamRange* present = layout.Find(node.column, StreamKind::kPresent)) {
       presence_[node.column] = std::make_unique<BitDecoder>(chunks(*present));
@@ -121,6 +127,8 @@ absl::StatusOr<StripeDecoder::Data> StripeDecoder::Convert(const PlanNode& node,
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return Characters(node, from);
+    case TypeKind::kDecimal:
+      return Decimals(node, from, present);
     case TypeKind::kList:
     case TypeKind::kMap:
       return Entries(node, from);
@@ -161,6 +169,35 @@ absl::StatusOr<StripeDecoder::Data> StripeDecoder::Characters(const PlanNode& no
   }
   SKEP_ASSIGN_OR_RETURN(const auto array, FromArrow(builder.Finish()));
   return array->data();
+}
+
+// TY-23: each value is stored with a scale of its own. The adapter cuts what is beyond the
+// column's, where Hive rounds.
+absl::StatusOr<StripeDecoder::Data> StripeDecoder::Decimals(const PlanNode& node,
+                                                            const Data& from,
+                                                            const Slots& present) {
+  int64_t stored = 0;
+  for (int64_t i = 0; i < from->length; ++i) {
+    stored +=
+        IsValid(*from, i) && (present.empty() || present[static_cast<size_t>(i)] != 0) ? 1 : 0;
+  }
+  if (stored == 0) return from;
+  const auto decoder = scales_.find(node.column);
+  if (decoder == scales_.end()) {
+    return Damaged(node, "a decimal column without its SECONDARY stream");
+  }
+  std::vector<int64_t> scales(static_cast<size_t>(stored));
+  if (absl::Status status = decoder->second->Next(scales.size(), scales.data()); !status.ok()) {
+    return AtColumn(node, status);
+  }
+  for (const int64_t scale : scales) {
+    if (scale > node.type.scale) {
+      return Refuse(node,
+                    "a decimal with " + std::to_string(scale) +
+                        " digits behind the point, more than " + node.type.ToString() + " has");
+    }
+  }
+  return from;
 }
 
 absl::StatusOr<StripeDecoder::Data> StripeDecoder::Children(const PlanNode& node,

@@ -49,6 +49,7 @@ class StripeDecoder {
   absl::StatusOr<Data> Dates(const PlanNode& node, const Data& from);
   absl::StatusOr<Data> Timestamps(const PlanNode& node, const Data& from, const Slots& present);
   absl::StatusOr<Data> Characters(const PlanNode& node, const Data& from);
+  absl::StatusOr<Data> Decimals(const PlanNode& node, const Data& from, const Slots& present);
   absl::StatusOr<Data> Children(const PlanNode& node, const Data& from, const Slots& present);
   absl::StatusOr<Data> Entries(const PlanNode& node, const Data& from);
   absl::StatusOr<Data> Unions(const PlanNode& node, const Data& from, const Slots& present);
@@ -59,9 +60,10 @@ class StripeDecoder {
   const fs::RandomAccessFile* file_;
   Calendar calendar_;
   WriterZone zone_ = WriterZone::Utc();
-  int64_t base_ = 0;                                       // of zone_
-  bool counts_any_fraction_ = false;                       // Trino's rule for seconds before 1970
-  std::map<uint32_t, std::unique_ptr<IntDecoder>> nanos_;  // by column id: SECONDARY of timestamps
+  int64_t base_ = 0;                                        // of zone_
+  bool counts_any_fraction_ = false;                        // Trino's rule for seconds before 1970
+  std::map<uint32_t, std::unique_ptr<IntDecoder>> nanos_;   // by column id: SECONDARY of timestamps
+  std::map<uint32_t, std::unique_ptr<IntDecoder>> scales_;  // by column id: SECONDARY of decimals
   std::map<uint32_t, std::unique_ptr<BitDecoder>> presence_;  // by column id: PRESENT of unions
 };
 

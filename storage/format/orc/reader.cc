@@ -104,7 +104,7 @@ class Stream final : public BatchStream {
     decoder_.reset();
     if (stripe.rows == 0 || (plan_.columns.empty() && !plan_.is_acid)) return absl::OkStatus();
     SKEP_ASSIGN_OR_RETURN(const StripeLayout layout, ReadStripeLayout(*file_->file, tail, index));
-    SKEP_RETURN_IF_ERROR(CheckStripe(path(), tail, layout, plan_));
+    SKEP_RETURN_IF_ERROR(CheckStripe(*file_->file, tail, layout, plan_));
     SKEP_ASSIGN_OR_RETURN(decoder_,
                           StripeDecoder::Make(*file_->file, tail, layout, plan_, file_->calendar));
     auto view = std::make_shared<StripeView>(*file_->file, tail, stripe, layout, plan_);

@@ -28,7 +28,7 @@ struct ReadOptions {
   // nullopt = all.
   std::optional<std::vector<std::string>> columns;
   std::optional<std::vector<size_t>> stripes;  // ascending; nullopt = all
-  int64_t batch_rows = 16384;
+  int64_t batch_rows = 16384;                  // at most; wide rows come in smaller batches
 };
 
 // Rows in file order. `rows` holds the wanted columns in the vocabulary of
@@ -37,8 +37,9 @@ struct Batch {
   int64_t first_row = 0;  // position in the file
   int64_t length = 0;
   std::shared_ptr<arrow::RecordBatch> rows;  // for an ACID file: the fields of `row`
-  std::shared_ptr<arrow::Array>
-      row_struct_validity;  // ACID: the `row` struct itself (null in delete events)
+  // ACID: the `row` struct as the file has it, for its nulls alone: IsNull(i) in delete events. Its
+  // fields may be in other types than `rows`.
+  std::shared_ptr<arrow::Array> row_struct_validity;
   // ACID files only; empty otherwise. Each has `length` values; never null.
   std::vector<int32_t> operation;
   std::vector<int64_t> original_write_id;
@@ -58,7 +59,14 @@ class BatchStream {
 // One ORC file, opened. Thread-compatible; several streams of one reader may be read one after
 // another.
 //
-// Values that this reader cannot deliver right are refused by file and column, never shown wrong.
+// Values that this reader cannot deliver right are refused by file and column, never shown wrong:
+// timestamps outside of the years 1 to 9999 or of an unknown writer zone, a 29 February that only
+// the Julian calendar has, decimals of a larger scale than their column's, null map keys. Only
+// columns that are asked for can fail.
+//
+// What is shown where engines differ is what Hive shows: days before 1582-10-15 of hybrid files by
+// their label, instants of the last second before 1970 as ORC stores them (TY-17), absent zones as
+// UTC.
 class Reader {
  public:
   virtual ~Reader() = default;

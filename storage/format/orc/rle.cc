@@ -32,6 +32,13 @@ absl::Status ByteSource::Refill() {
   return block_.empty() ? Bad("stream ends early") : absl::OkStatus();
 }
 
+absl::StatusOr<bool> ByteSource::AtEnd() {
+  if (used_ < block_.size()) return false;
+  SKEP_ASSIGN_OR_RETURN(block_, chunks_.NextBlock());
+  used_ = 0;
+  return block_.empty();
+}
+
 IntDecoder::IntDecoder(ChunkReader chunks, bool version2, Signedness signedness)
     : bytes_(std::move(chunks)), version2_(version2), signedness_(signedness) {}
 
@@ -48,6 +55,17 @@ absl::Status IntDecoder::Next(size_t count, int64_t* out) {
     count -= take;
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::span<const int64_t>> IntDecoder::NextRun() {
+  if (run_used_ == run_size_) {
+    SKEP_ASSIGN_OR_RETURN(const bool end, bytes_.AtEnd());
+    if (end) return std::span<const int64_t>();
+    SKEP_RETURN_IF_ERROR(ReadRun());
+  }
+  const std::span<const int64_t> rest(run_.data() + run_used_, run_size_ - run_used_);
+  run_used_ = run_size_;
+  return rest;
 }
 
 absl::Status IntDecoder::ReadRun() {

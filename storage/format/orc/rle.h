@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,9 @@ class ByteSource {
     return static_cast<uint8_t>(block_[used_++]);
   }
 
+  // Nothing is left.
+  absl::StatusOr<bool> AtEnd();
+
  private:
   absl::Status Refill();
 
@@ -46,6 +50,9 @@ class IntDecoder {
 
   // The next `count` values into `out`. Errors: kCorruptFile.
   absl::Status Next(size_t count, int64_t* out);
+  // The rest of the current run, or the next one, valid until the next call; empty at the end of
+  // the stream. Errors: kCorruptFile.
+  absl::StatusOr<std::span<const int64_t>> NextRun();
 
  private:
   absl::Status ReadRun();

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <string>
-
 #include <absl/status/status.h>
 
 #include "storage/format/orc/plan.h"
 #include "storage/format/orc/stripe.h"
+#include "storage/fs/file_system.h"
 
 namespace skep::orc {
 
-// What the adapter would believe without looking: sizes of dictionaries, streams that a column
-// needs. Errors: kCorruptFile naming file and column.
-absl::Status CheckStripe(const std::string& path,
+// What the adapter would believe without looking and allocate for: sizes of dictionaries, lengths of
+// text and of lists. Each is held against the bytes that the stripe has for it.
+// Errors: kCorruptFile naming file and column.
+absl::Status CheckStripe(const fs::RandomAccessFile& file,
                          const Tail& tail,
                          const StripeLayout& layout,
                          const ReadPlan& plan);

@@ -16,11 +16,12 @@ namespace skep::orc {
 
 struct WriterOptions {
   Compression compression = Compression::kZlib;
-  uint64_t stripe_size = 64 << 20;
-  uint64_t block_size = 256 << 10;
-  uint32_t row_index_stride = 10000;
-  Calendar calendar =
-      Calendar::kProleptic;  // written into the footer (compaction carries its source's)
+  uint64_t stripe_size = 64 << 20;    // encoded bytes after which a stripe ends
+  uint64_t block_size = 256 << 10;    // rounded up to a multiple of 64 KiB
+  uint32_t row_index_stride = 10000;  // 0: no row index
+  // In which days are stored and what the footer says: a compaction gives its source's
+  // EffectiveCalendar(), so that numbers stay as they are. kUnknown counts as proleptic.
+  Calendar calendar = Calendar::kProleptic;
 };
 
 // From table properties: `orc.compress`, `orc.stripe.size`, `orc.compress.size`,
@@ -44,8 +45,12 @@ class AcidWriter {
   virtual ~AcidWriter() = default;
 
   // Takes the ACID vectors and `rows` (all columns, in order) of `batch`; rows == nullptr for
-  // delete events. Errors: kValueOutOfRange with column and row (instants between −1 s and 0 with a
-  // fraction, unless they are passed on from a file), kStorageUnwritable.
+  // delete events. Where `row_struct_validity` is given, the row is null where that is.
+  //
+  // Errors: kValueOutOfRange with column and row: an instant in the last second before 1970 with a
+  // millisecond or more (TY-17; one that a file holds was read a second later and is stored as it
+  // was), a day that a hybrid calendar does not have; kStorageUnwritable; kInternal (rows of
+  // another schema, a step back). After an error the writer is of no use but to be destroyed.
   virtual absl::Status Append(const Batch& batch) = 0;
   virtual absl::StatusOr<FileSummary> Close() = 0;
 };
