@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/compaction_commands.h"
-#include "proto/wire/commands/lock_commands.h"
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/compaction_commands.h"
+#include "server/rpc/commands/lock_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/compaction_wire.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/lock_wire.h"

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/compaction_commands.h"
+#include "server/rpc/commands/compaction_commands.h"
 #include "proto/wire/compaction_wire.h"
 #include "proto/wire/page_token.h"
 #include "server/rpc/services.h"

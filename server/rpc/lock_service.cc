@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/lock_commands.h"
+#include "server/rpc/commands/lock_commands.h"
 #include "proto/wire/lock_wire.h"
 #include "proto/wire/page_token.h"
 #include "server/rpc/services.h"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "proto/wire/commands/table_commands.h"
+#include "server/rpc/commands/table_commands.h"
 #include "server/rpc/table_location.h"
 
 #include "proto/skep/v1/table_service.pb.h"

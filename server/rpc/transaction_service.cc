@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/page_token.h"
 #include "proto/wire/snapshot_wire.h"
 #include "server/rpc/services.h"

@@ -1,6 +1,6 @@
 #include "server/rpc/write_id_methods.h"
 
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "server/rpc/unary.h"
 #include "storage/base/status_macros.h"
 

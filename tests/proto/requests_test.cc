@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/compaction_commands.h"
-#include "proto/wire/commands/lock_commands.h"
-#include "proto/wire/commands/table_commands.h"
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/compaction_commands.h"
+#include "server/rpc/commands/lock_commands.h"
+#include "server/rpc/commands/table_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "storage/model/errors.h"
 #include "tests/testing/status_matchers.h"
 

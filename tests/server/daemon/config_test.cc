@@ -204,8 +204,8 @@ TEST_F(ConfigTest, TheDefaultFileIsAValidFileAndSaysWhatIsTheDefaultAnyway) {
   for (const Setting& setting : SettingTable()) {
     SCOPED_TRACE(setting.key);
     EXPECT_NE(config.origin.at(setting.key), "default");
-    if (setting.key != "compactor.workers")
-      EXPECT_EQ(setting.show(config.settings), setting.show(defaults.settings));
+    if (setting.key == "compactor.workers") continue;  // the file says 1, the default follows the cores
+    EXPECT_EQ(setting.show(config.settings), setting.show(defaults.settings));
   }
 }
 

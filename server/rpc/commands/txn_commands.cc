@@ -1,4 +1,4 @@
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 
 #include <algorithm>
 

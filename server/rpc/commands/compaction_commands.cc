@@ -1,7 +1,7 @@
-#include "proto/wire/commands/compaction_commands.h"
+#include "server/rpc/commands/compaction_commands.h"
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/page_token.h"
 #include "storage/base/status_macros.h"

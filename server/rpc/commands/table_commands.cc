@@ -1,7 +1,7 @@
-#include "proto/wire/commands/table_commands.h"
+#include "server/rpc/commands/table_commands.h"
 
 #include "proto/wire/base_wire.h"
-#include "proto/wire/commands/txn_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/table_wire.h"
 #include "storage/base/status_macros.h"
