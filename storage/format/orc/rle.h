@@ -80,6 +80,7 @@ class ByteDecoder {
  public:
   explicit ByteDecoder(ChunkReader chunks) : bytes_(std::move(chunks)) {}
   absl::StatusOr<uint8_t> Next();
+  absl::StatusOr<bool> AtEnd() { return left_ > 0 ? absl::StatusOr<bool>(false) : bytes_.AtEnd(); }
 
  private:
   ByteSource bytes_;

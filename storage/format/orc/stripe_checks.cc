@@ -34,6 +34,7 @@ class Checker {
     if (node.type.kind == TypeKind::kList || node.type.kind == TypeKind::kMap) {
       SKEP_RETURN_IF_ERROR(CheckElements(node));
     }
+    if (node.type.kind == TypeKind::kUnion) SKEP_RETURN_IF_ERROR(CheckTags(node));
     for (const PlanNode& child : node.children) SKEP_RETURN_IF_ERROR(Check(child));
     return absl::OkStatus();
   }
@@ -102,6 +103,22 @@ class Checker {
     for (const PlanNode& child : node.children) bytes += BytesBelow(child);
     const uint64_t most = bytes > kMostElements ? kMostElements : bytes * kMostValuesPerByte;
     return CheckLengths(node, bytes == 0 ? kMostElements : std::min(most, kMostElements));
+  }
+
+  // The adapter looks a tag's column up without a look at how many there are.
+  absl::Status CheckTags(const PlanNode& node) const {
+    const StreamRange* stream = layout_.Find(node.column, StreamKind::kData);
+    if (stream == nullptr) return absl::OkStatus();
+    ByteDecoder tags(
+        ChunkReader(file_, tail_.compression, tail_.block_size, stream->offset, stream->length));
+    while (true) {
+      const absl::StatusOr<bool> end = tags.AtEnd();
+      if (!end.ok()) return Damaged(node, MessageOf(end.status()));
+      if (*end) return absl::OkStatus();
+      const absl::StatusOr<uint8_t> tag = tags.Next();
+      if (!tag.ok()) return Damaged(node, MessageOf(tag.status()));
+      if (*tag >= node.children.size()) return Damaged(node, "a union with an unknown tag");
+    }
   }
 
   uint64_t BytesBelow(const PlanNode& node) const {

@@ -8,9 +8,9 @@
 
 namespace skep::orc {
 
-// What the adapter would believe without looking and allocate for: sizes of dictionaries, lengths of
-// text and of lists. Each is held against the bytes that the stripe has for it.
-// Errors: kCorruptFile naming file and column.
+// What the adapter would believe without looking: sizes of dictionaries, lengths of text and of
+// lists, which are held against the bytes that the stripe has for them, and tags of unions. Errors:
+// kCorruptFile naming file and column.
 absl::Status CheckStripe(const fs::RandomAccessFile& file,
                          const Tail& tail,
                          const StripeLayout& layout,
