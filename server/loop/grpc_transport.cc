@@ -114,6 +114,7 @@ void GrpcTransport::Close() {
   closing_ = true;
   admission_.Drain();
   for (const auto& stream : streams_) stream->EndStreams();
+  CloseQueueIfDone();  // no event may be left that would come back to this
 }
 
 void GrpcTransport::Shutdown(std::chrono::system_clock::time_point deadline) {

@@ -164,7 +164,7 @@ TEST_F(ErrorsTest, WhatAScanRefusesArrivesAsItIs) {
 class StoreErrorsTest : public ErrorsTest {
  protected:
   void FailNext(const absl::Status& error) {
-    server_->port().Post([this, error] { store_.FailAppend(1, error); });
+    OnLoop([&] { store_.FailAppend(1, error); });
   }
 };
 
@@ -209,8 +209,13 @@ TEST_F(ErrorsTest, AMessageBeyondTheLimitIsRefusedBeforeItIsParsed) {
 }
 
 TEST_F(ErrorsTest, ACallWhoseDeadlinePassedIsNotBegun) {
+  absl::Notification busy;
   absl::Notification go_on;
-  server_->port().Post([&] { go_on.WaitForNotification(); });  // the loop is busy meanwhile
+  server_->port().Post([&] {  // the loop has other things to do meanwhile
+    busy.Notify();
+    go_on.WaitForNotification();
+  });
+  busy.WaitForNotification();
   v1::OpenTransactionsRequest request;
   request.set_user("late");
   v1::OpenTransactionsResponse response;

@@ -15,12 +15,7 @@ using grpc::reflection::v1alpha::ServerReflectionResponse;
 class HealthTest : public RpcFixture {
  protected:
   void SetServing(bool serving) {
-    absl::Notification set;
-    server_->port().Post([&] {
-      health_->SetServing(serving);
-      set.Notify();
-    });
-    set.WaitForNotification();
+    OnLoop([&] { health_->SetServing(serving); });
   }
   grpc::Status Check(const std::string& name, HealthCheckResponse* response) {
     grpc::ClientContext context;

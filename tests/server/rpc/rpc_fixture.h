@@ -103,6 +103,17 @@ class RpcFixture : public ::testing::Test {
     server_.reset();
   }
 
+  // Runs `task` on the loop's thread and waits for its end.
+  template <class Task>
+  void OnLoop(Task task) {
+    absl::Notification done;
+    server_->port().Post([&] {
+      task();
+      done.Notify();
+    });
+    done.WaitForNotification();
+  }
+
   // One call with a deadline; the answer's status in our terms.
   template <class Stub, class Request, class Response>
   absl::Status Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
