@@ -252,7 +252,26 @@ class Scan {
                      MetadataOf(status));
   }
 
-  absl::Status TakeColumns(const NewestFile& newest) {
+  // Where nothing that is read has columns (a truncated table), what it replaced still tells them.
+  void OfferReplaced(NewestFile& newest) {
+    for (const auto& [partition, listing] : listings_) {
+      std::vector<acid::Selection> alone(1);
+      alone.front().originals = listing.originals;
+      for (const acid::AcidDir& dir : listing.dirs) alone.emplace_back().deltas = {dir};
+      for (const acid::Selection& selection : alone) {
+        const auto sources = table::CollectSources(fs_, PathOf(partition), selection);
+        if (!sources.ok()) continue;  // it need not be readable: nobody reads it
+        for (const auto& [bucket, files] : *sources) {
+          for (const auto* list : {&files.inserts, &files.deletes}) {
+            for (const table::SourceFile& file : *list) newest.Offer(file);
+          }
+        }
+      }
+    }
+  }
+
+  absl::Status TakeColumns(NewestFile& newest) {
+    if (newest.path().empty()) OfferReplaced(newest);
     if (newest.path().empty()) {
       return MakeError(
           ErrorReason::kNotSupported,
