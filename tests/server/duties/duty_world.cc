@@ -113,7 +113,8 @@ void DutyWorld::WorkedExample(const std::string& name, const std::string& partit
 
 std::vector<std::string> DutyWorld::Rows(TxnId txn,
                                          const std::string& name,
-                                         const std::string& partition) {
+                                         const std::string& partition,
+                                         const std::vector<Column>& columns) {
   state::GetValidWriteIds command;
   command.txn = txn;
   command.tables = {NameOf(name)};
@@ -122,11 +123,8 @@ std::vector<std::string> DutyWorld::Rows(TxnId txn,
   auto txns = port.Do([&](State& s, Now now, Unit& unit) { return s.Snapshot(txn, now, unit); });
   if (!lists.ok()) return {lists.status().ToString()};
   if (!txns.ok()) return {txns.status().ToString()};
-  return compact::ScanRows(fs,
-                           Dir(name, partition),
-                           lists->tables.at(0),
-                           VisibilityOf(Table(name), *txns),
-                           compact::OrderColumns());
+  return compact::ScanRows(
+      fs, Dir(name, partition), lists->tables.at(0), VisibilityOf(Table(name), *txns), columns);
 }
 
 std::vector<std::string> DutyWorld::Names(const std::string& name,

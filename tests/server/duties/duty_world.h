@@ -51,7 +51,8 @@ class DutyWorld {
   // What the transaction reads, as ScanRows prints it.
   std::vector<std::string> Rows(TxnId txn,
                                 const std::string& name,
-                                const std::string& partition = "");
+                                const std::string& partition = "",
+                                const std::vector<Column>& columns = compact::OrderColumns());
   // Names in the table's or partition's directory.
   std::vector<std::string> Names(const std::string& name, const std::string& partition = "") const;
 

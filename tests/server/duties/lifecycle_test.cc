@@ -1,5 +1,6 @@
 // Tables live their whole life under the duties: written, compacted, cleaned, read all the while.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "server/duties/duties.h"
+#include "server/duties/register_scan.h"
 #include "tests/server/duties/duty_world.h"
+#include "tests/storage/format/fixtures.h"
 #include "tests/testing/status_matchers.h"
 
 namespace skep::duties {
@@ -126,6 +129,36 @@ TEST(Lifecycle, LeavesToALaterCompactionWhatIsItsOwn) {  // CL-2, compaction §9
   EXPECT_EQ(world.Compaction(second).state, CompactionState::kSucceeded);
   EXPECT_THAT(world.Names("t"), SizeIs(1));
   EXPECT_THAT(world.Rows(world.Open(), "t"), SizeIs(3));
+}
+
+TEST(Lifecycle, TakesOverARealTableCompactsAndCleansIt) {
+  SKEP_REQUIRE_FIXTURES();
+  DutyWorld world;
+  const std::string dir = world.Warehouse() + "/sales.db/nation";
+  std::filesystem::create_directories(dir);
+  std::filesystem::copy(
+      testing::Fixture("acid/nation-25k-deletes"), dir, std::filesystem::copy_options::recursive);
+  SKEP_ASSERT_OK_AND_ASSIGN(const RegisterScanResult found,
+                            ScanForRegister(world.fs, {NameOf("nation"), dir, {}, "", ""}));
+  ASSERT_THAT(world.port.Do([&](state::State& s, state::Now now, state::Unit& unit) {
+    return s.Register(found.command, now, unit);
+  }),
+              IsOk());
+  const auto rows = [&] {
+    const TxnId reader = world.Open(TxnType::kReadOnly);
+    std::vector<std::string> all = world.Rows(reader, "nation", "", found.command.schema.columns);
+    EXPECT_THAT(world.Commit(reader), IsOk());
+    return all;
+  };
+  const std::vector<std::string> before = rows();
+  EXPECT_THAT(before, SizeIs(23000));
+  const CompactionId id = world.Enqueue("nation", "", CompactionType::kMajor);
+  world.WorkOnce();
+  world.CleanOnce();
+  EXPECT_EQ(world.Compaction(id).state, CompactionState::kSucceeded);
+  EXPECT_THAT(world.Names("nation"),
+              ElementsAre("base_0000004_v000000" + world.Compaction(id).txn.ToString()));
+  EXPECT_TRUE(rows() == before) << "row ids and values";
 }
 
 // All duties together, as the daemon starts them: nobody asks for anything.

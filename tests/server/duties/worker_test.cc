@@ -1,6 +1,7 @@
 #include "server/duties/worker.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/server/duties/duty_world.h"
+#include "tests/storage/format/fixtures.h"
 #include "tests/testing/fault_fs.h"
 #include "tests/testing/status_matchers.h"
 
@@ -93,17 +95,37 @@ TEST_F(WorkerTest, RecordsAFailureWithItsTextAndGoesOn) {
   EXPECT_EQ(world_.Compaction(good).state, CompactionState::kReadyForCleaning);
 }
 
-TEST_F(WorkerTest, RefusesHive2sLayout) {
-  compact::WriteAcidFile(world_.fs,
-                         world_.Dir("t"),
-                         "delta_0000009_0000009_0000",
-                         {{.write_id = 9, .row_id = 0, .id = 9}});
-  std::filesystem::rename(world_.Dir("t") + "/delta_0000001_0000001_0000",
-                          world_.Dir("t") + "/delta_0000x");
+TEST_F(WorkerTest, FailsOnANameThatItDoesNotUnderstand) {
+  std::filesystem::create_directory(world_.Dir("t") + "/delta_0000x");
   const CompactionId id = world_.Enqueue("t", "", CompactionType::kMajor);
   world_.WorkOnce();
-  EXPECT_EQ(world_.Compaction(id).state, CompactionState::kFailed) << "a malformed name";
+  EXPECT_EQ(world_.Compaction(id).state, CompactionState::kFailed);
   EXPECT_THAT(world_.Compaction(id).error, HasSubstr("delta_0000x"));
+}
+
+TEST_F(WorkerTest, RefusesHive2sLayoutAndChangesNothing) {
+  SKEP_REQUIRE_FIXTURES();
+  state::RegisterTable command;  // as if an older release had taken it over
+  command.name = NameOf("legacy");
+  command.location = world_.Warehouse() + "/sales.db/legacy";
+  command.schema.columns = compact::OrderColumns();
+  command.schema.partition_columns = *ParseColumns("continent string, country string");
+  command.partitions = {"continent=Asia/country=India"};
+  command.highest_write_id = WriteId(7);
+  std::filesystem::copy(testing::Fixture("acid/legacy-v1-table"),
+                        command.location,
+                        std::filesystem::copy_options::recursive);
+  ASSERT_THAT(world_.port.Do([&](state::State& s, state::Now now, state::Unit& unit) {
+    return s.Register(command, now, unit);
+  }),
+              IsOk());
+  const std::string& partition = command.partitions[0];
+  const std::vector<std::string> before = world_.Names("legacy", partition);
+  const CompactionId id = world_.Enqueue("legacy", partition, CompactionType::kMajor);
+  world_.WorkOnce();
+  EXPECT_EQ(world_.Compaction(id).state, CompactionState::kRefused);
+  EXPECT_THAT(world_.Compaction(id).error, HasSubstr("delta_0000007_0000007"));
+  EXPECT_EQ(world_.Names("legacy", partition), before);
 }
 
 TEST_F(WorkerTest, LeavesTheTableAsItWasWhereTheDiskFails) {
