@@ -53,7 +53,8 @@ show "$bin/client/cli/skepctl" show tables
 show "$bin/client/cli/skepctl" show compactions
 show "$bin/client/cli/skepctl" read sales.orders --row-ids
 show "$bin/client/cli/skepctl" dump "$home/warehouse/sales.db/orders" --stats -o jsonl
-show sqlite3 -readonly -header -column "$home/store/skep.db" "SELECT id, name, kind, next_write_id FROM tables"
+show sqlite3 -readonly -header -column "$home/store/skep.db" \
+  "SELECT table_id, database_name, table_name, kind, next_write_id FROM tables"
 
 step "Stop skepd"
 kill -TERM "$daemon"

@@ -19,7 +19,11 @@ install(FILES "${CMAKE_BINARY_DIR}/deploy/skepd.service" DESTINATION lib/systemd
 install(FILES deploy/systemd/skep.sysusers DESTINATION lib/sysusers.d RENAME skep.conf COMPONENT daemon)
 install(FILES deploy/systemd/skep.tmpfiles DESTINATION lib/tmpfiles.d RENAME skep.conf COMPONENT daemon)
 install(FILES deploy/systemd/warehouse.conf DESTINATION "${CMAKE_INSTALL_DATADIR}/skep" COMPONENT daemon)
-install(FILES deploy/skepd.toml DESTINATION "${SKEP_SYSCONFDIR}/skep" COMPONENT daemon)
+set(SKEP_CONFIG_DESTINATION "${CMAKE_INSTALL_SYSCONFDIR}/skep")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(SKEP_CONFIG_DESTINATION "/etc/skep")
+endif()
+install(FILES deploy/skepd.toml DESTINATION "${SKEP_CONFIG_DESTINATION}" COMPONENT daemon)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 
 # ---- Arrow from the wheel, private to Skep ----
@@ -40,7 +44,7 @@ install(TARGETS ${SKEP_CLIENT_ROOMS} EXPORT SkepTargets ARCHIVE DESTINATION "${S
 install(EXPORT SkepTargets NAMESPACE Skep:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Skep" COMPONENT dev)
 install(DIRECTORY client/include/skep DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev FILES_MATCHING PATTERN "*.h")
 # Public headers say "storage/model/ids.h", as the sources do; the package adds include/skep to the search path.
-install(FILES storage/model/ids.h storage/model/names.h
+install(FILES storage/model/errors.h storage/model/ids.h storage/model/names.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/skep/storage/model" COMPONENT dev)
 configure_package_config_file(deploy/cmake/SkepConfig.cmake.in "${CMAKE_BINARY_DIR}/deploy/SkepConfig.cmake"
   INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Skep" PATH_VARS SKEP_PRIVATE_LIBDIR)

@@ -113,7 +113,8 @@ void ApplyDefaults(Settings* settings) {
     RawValue value;
     if (text.starts_with('[')) {
       value.type = RawValue::Type::kList;
-      for (const std::string_view item : SplitText(text.substr(1, text.size() - 2), ',')) {
+      const std::string inner = text.substr(1, text.size() - 2);  // the parts are views of it
+      for (const std::string_view item : SplitText(inner, ',')) {
         const std::string_view quoted = TrimBlanks(item);
         if (!quoted.empty()) value.items.emplace_back(quoted.substr(1, quoted.size() - 2));
       }
