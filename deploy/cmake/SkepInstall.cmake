@@ -47,7 +47,7 @@ install(DIRECTORY client/include/skep DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" 
 install(FILES storage/model/errors.h storage/model/ids.h storage/model/names.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/skep/storage/model" COMPONENT dev)
 configure_package_config_file(deploy/cmake/SkepConfig.cmake.in "${CMAKE_BINARY_DIR}/deploy/SkepConfig.cmake"
-  INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Skep" PATH_VARS SKEP_PRIVATE_LIBDIR)
+  INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/Skep" PATH_VARS SKEP_PRIVATE_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/deploy/SkepConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/deploy/SkepConfig.cmake" "${CMAKE_BINARY_DIR}/deploy/SkepConfigVersion.cmake"
               deploy/cmake/FindArrowWheel.cmake

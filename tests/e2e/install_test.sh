@@ -34,7 +34,7 @@ add_executable(orders orders.cc)
 target_link_libraries(orders PRIVATE Skep::client)
 CMAKE
 cmake -S "$work/consumer" -B "$work/consumer/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug >/dev/null
-cmake --build "$work/consumer/build" >/dev/null || fail "the example does not build against the installed library"
+cmake --build "$work/consumer/build" >"$work/consumer.log" || { tail -30 "$work/consumer.log"; false; } || fail "the example does not build against the installed library"
 
 mkdir "$work/warehouse" "$work/store"
 "$prefix/sbin/skepd" --server.listen "unix:$work/s" --store.path "$work/store/skep.db" --warehouse.roots "$work/warehouse" \
