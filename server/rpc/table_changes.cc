@@ -1,10 +1,17 @@
 #include "server/rpc/table_changes.h"
 
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "server/rpc/commands/table_commands.h"
 #include "server/rpc/table_location.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/text.h"
+#include "storage/model/errors.h"
 
 #include "proto/skep/v1/table_service.pb.h"
 
@@ -58,9 +65,27 @@ void Create(const Creation& change) {
       [change](const absl::Status& status) { AnswerCreation(change, status); });
 }
 
+// A new table begins empty: what an earlier table left there would be read as its rows.
+absl::Status CheckEmpty(fs::FileSystem& fs, const std::string& location) {
+  SKEP_ASSIGN_OR_RETURN(const std::vector<fs::DirEntry> entries, fs.List(location));
+  for (const fs::DirEntry& entry : entries) {
+    if (entry.name.starts_with('.')) continue;
+    return MakeError(ErrorReason::kLocationNotAllowed,
+                     fmt::format("{} is not empty: it holds '{}'; take an existing table over with "
+                                 "skepctl register table, or choose another location",
+                                 location,
+                                 Printable(entry.name)),
+                     {{"path", location}});
+  }
+  return absl::OkStatus();
+}
+
 void MakeDirectory(const Creation& change) {
   change->dependencies.pool.Post([change] {
-    const absl::Status made = change->dependencies.fs.CreateDirectories(change->command.location);
+    fs::FileSystem& fs = change->dependencies.fs;
+    const std::string& location = change->command.location;
+    absl::Status made = fs.CreateDirectories(location);
+    if (made.ok() && !change->command.external) made = CheckEmpty(fs, location);
     if (!made.ok()) return GiveUp(change, made);
     Create(change);
   });

@@ -122,5 +122,17 @@ TEST_F(WorkedExample, SurvivesARestartOfTheDaemon) {
   EXPECT_EQ(daemon_.Tool({"show", "compactions", "--json"}).out, history.out);
 }
 
+// Files stay after a drop: a new table of the name must not show them as its rows.
+TEST_F(WorkedExample, ATableIsNotCreatedOverTheFilesOfAnother) {
+  ASSERT_TRUE(daemon_.Start()) << daemon_.Log();
+  ASSERT_EQ(RunProgram(ExamplePath(), {daemon_.endpoint()}).exit_code, 0);
+  const Finished dropped = daemon_.Tool({"drop", "table", "sales.orders", "--yes"});
+  ASSERT_EQ(dropped.exit_code, 0) << dropped.out << dropped.err;
+  const Finished again =
+      daemon_.Tool({"create", "table", "sales.orders", "--columns", "order_id bigint"});
+  EXPECT_EQ(again.exit_code, 1) << again.out;
+  EXPECT_THAT(again.err, HasSubstr("is not empty"));
+}
+
 }  // namespace
 }  // namespace skep::e2e
