@@ -33,6 +33,8 @@ function(skep_room name)
   add_library(skep::${name} ALIAS skep_${name})
 endfunction()
 
+# Test code is built at -O1: its own speed matters to nobody, its compile time to everybody. GoogleTest's headers
+# are parsed once, in the precompiled header of skep_testing.
 # LABELS default to "unit". Tests run from the source root, so relative fixture paths work.
 function(skep_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
@@ -44,6 +46,8 @@ function(skep_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE skep_options skep::testing ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -O1)
+  target_precompile_headers(${name} REUSE_FROM skep_testing)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
