@@ -2,10 +2,9 @@
 include(CMakePackageConfigHelpers)
 
 set(SKEP_PRIVATE_LIBDIR "${CMAKE_INSTALL_LIBDIR}/skep")
-set(SKEP_SBINDIR "${CMAKE_INSTALL_FULL_SBINDIR}")
-set(SKEP_SYSCONFDIR "${CMAKE_INSTALL_FULL_SYSCONFDIR}")
+set(SKEP_CONFIG_DESTINATION "${CMAKE_INSTALL_SYSCONFDIR}/skep")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-  set(SKEP_SYSCONFDIR "/etc")  # GNUInstallDirs' rule for this prefix
+  set(SKEP_CONFIG_DESTINATION "/etc/skep")  # GNUInstallDirs' rule for this prefix
 endif()
 
 # ---- programs ----
@@ -14,17 +13,23 @@ install(TARGETS skepctl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT 
 set_target_properties(skepd skepctl PROPERTIES INSTALL_RPATH "$ORIGIN/../${SKEP_PRIVATE_LIBDIR}")
 
 # ---- service ----
-configure_file("${CMAKE_SOURCE_DIR}/deploy/systemd/skepd.service" "${CMAKE_BINARY_DIR}/deploy/skepd.service" @ONLY)
+set(SKEP_UNIT_SOURCE "${CMAKE_SOURCE_DIR}/deploy/systemd/skepd.service")
+set(SKEP_UNIT_TARGET "${CMAKE_BINARY_DIR}/deploy/skepd.service")
+set(SKEP_UNIT_SBINDIR "${CMAKE_INSTALL_SBINDIR}")
+set(SKEP_UNIT_CONFDIR "${SKEP_CONFIG_DESTINATION}")
+set(SKEP_UNIT_DOCDIR "${CMAKE_INSTALL_DOCDIR}")
+include(SkepUnit)
+foreach(name SOURCE TARGET SBINDIR CONFDIR DOCDIR)
+  install(CODE "set(SKEP_UNIT_${name} \"${SKEP_UNIT_${name}}\")" COMPONENT daemon)
+endforeach()
+install(SCRIPT deploy/cmake/SkepUnit.cmake COMPONENT daemon)
 install(FILES "${CMAKE_BINARY_DIR}/deploy/skepd.service" DESTINATION lib/systemd/system COMPONENT daemon)
 install(FILES deploy/systemd/skep.sysusers DESTINATION lib/sysusers.d RENAME skep.conf COMPONENT daemon)
 install(FILES deploy/systemd/skep.tmpfiles DESTINATION lib/tmpfiles.d RENAME skep.conf COMPONENT daemon)
 install(FILES deploy/systemd/warehouse.conf DESTINATION "${CMAKE_INSTALL_DATADIR}/skep" COMPONENT daemon)
-set(SKEP_CONFIG_DESTINATION "${CMAKE_INSTALL_SYSCONFDIR}/skep")
-if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-  set(SKEP_CONFIG_DESTINATION "/etc/skep")
-endif()
 install(FILES deploy/skepd.toml DESTINATION "${SKEP_CONFIG_DESTINATION}" COMPONENT daemon)
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools FILES_MATCHING PATTERN "*.md")
 
 # ---- Arrow from the wheel, private to Skep ----
 if(SKEP_ARROW_FROM_WHEEL)

@@ -16,8 +16,14 @@ fail() { echo "install_test: $*" >&2; exit 1; }
 prefix="$work/opt/skep"
 cmake --install "$build" --prefix "$prefix" >/dev/null
 for file in sbin/skepd bin/skepctl lib/systemd/system/skepd.service lib/sysusers.d/skep.conf lib/tmpfiles.d/skep.conf \
-            share/skep/warehouse.conf etc/skep/skepd.toml include/skep/session.h; do
+            share/skep/warehouse.conf etc/skep/skepd.toml include/skep/session.h share/doc/skep/README.md \
+            share/doc/skep/docs/architecture.md; do
   [[ -e "$prefix/$file" ]] || fail "$file was not installed"
+done
+# What the unit names is what was installed, also under another prefix than that of the build.
+unit="$prefix/lib/systemd/system/skepd.service"
+for path in $(grep -oE '(=|:| )/[^ ]*(skepd|skepd\.toml|README\.md)( |$)' "$unit" | tr -d '=: '); do
+  [[ "$path" == "$prefix"/* && -e "$path" ]] || fail "the unit names $path, which was not installed"
 done
 "$prefix/sbin/skepd" --version >/dev/null || fail "the installed skepd does not start"
 "$prefix/bin/skepctl" --version >/dev/null || fail "the installed skepctl does not start"
