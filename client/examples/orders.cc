@@ -174,9 +174,11 @@ skep::client::RowIds FindOrder(Transaction& transaction, const std::string& orde
 }
 
 // One statement in a transaction of its own: begins, lets `write` do its work, commits.
+// `on_disk` says in a sentence what that means for the files.
 void RunStatement(Session& session,
                   WriteKind kind,
                   const std::string& what,
+                  const std::string& on_disk,
                   const std::function<void(Transaction&, TableWriter&)>& write) {
   const auto transaction = Require(session.Begin(), "begin");
   const auto writer = Require(TableWriter::Open(*transaction, kOrders, kind), what);
@@ -185,7 +187,7 @@ void RunStatement(Session& session,
   Require(transaction->Commit(), "commit: " + what);
   std::cout << "\n"
             << what << "\n  transaction " << transaction->id() << " committed: " << result.inserted
-            << " inserted, " << result.deleted << " deleted" << std::endl;
+            << " inserted, " << result.deleted << " deleted\n  " << on_disk << std::endl;
 }
 
 void ShowTable(Session& session, const std::string& location) {
@@ -213,7 +215,10 @@ void Compact(Session& session, const std::string& location) {
       done.state != CompactionStatus::State::kSucceeded) {
     Require(absl::UnavailableError("the compaction ended otherwise: " + done.error), "compact");
   }
-  std::cout << "\nMajor compaction, while a long reader looks at the old files\n";
+  std::cout
+      << "\nMajor compaction, while a long reader looks at the old files\n"
+      << "  a base directory holds what is left, row ids unchanged; new readers open only it,\n"
+      << "  and what it replaced stays for the reader that began before\n";
   ShowTable(session, location);
   const bool same = Describe(ReadAll(*report)) == before;
   std::cout << "  the long reader still sees the same rows: " << (same ? "yes" : "NO") << "\n";
@@ -251,30 +256,37 @@ int main(int argc, char** argv) {
                                     .partition_columns = {{.name = "order_date", .type = "date"}}}),
               "create sales.orders");
   std::cout << "Created sales.orders, partitioned by order_date\n  " << table.kind << " at "
-            << table.location << "\n";
+            << table.location << ", an empty directory\n";
 
   RunStatement(
-      *session, WriteKind::kInsert, "INSERT orders 1 and 2", [](Transaction&, TableWriter& writer) {
+      *session,
+      WriteKind::kInsert,
+      "INSERT orders 1 and 2",
+      "a delta directory of write id 1 holds the new rows; {write id, bucket, row} names each",
+      [](Transaction&, TableWriter& writer) {
         Require(writer.Insert(
                     *MakeBatch({{1, 100, "NEW", "19.90", kNoon}, {2, 101, "NEW", "5.00", kNoon}})),
                 "insert");
       });
   ShowTable(*session, table.location);
 
-  RunStatement(*session,
-               WriteKind::kUpdate,
-               "UPDATE order 1 SET status = 'PAID'",
-               [](Transaction& transaction, TableWriter& writer) {
-                 Require(writer.Update(kPartition,
-                                       FindOrder(transaction, "1"),
-                                       *MakeBatch({{1, 100, "PAID", "19.90", kNoon + 60'000'000}})),
-                         "update");
-               });
+  RunStatement(
+      *session,
+      WriteKind::kUpdate,
+      "UPDATE order 1 SET status = 'PAID'",
+      "a delete_delta names the old row, a delta holds the new one; no older file is touched",
+      [](Transaction& transaction, TableWriter& writer) {
+        Require(writer.Update(kPartition,
+                              FindOrder(transaction, "1"),
+                              *MakeBatch({{1, 100, "PAID", "19.90", kNoon + 60'000'000}})),
+                "update");
+      });
   ShowTable(*session, table.location);
 
   RunStatement(*session,
                WriteKind::kDelete,
                "DELETE order 2",
+               "a delete_delta names the row; its data still lies in delta_0000001",
                [](Transaction& transaction, TableWriter& writer) {
                  Require(writer.Delete(kPartition, FindOrder(transaction, "2")), "delete");
                });

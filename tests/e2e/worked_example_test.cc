@@ -26,10 +26,11 @@ std::string WithoutNumbers(std::string text, const std::string& location) {
 }
 
 constexpr char kExpected[] = R"(Created sales.orders, partitioned by order_date
-  FULL_ACID at LOCATION
+  FULL_ACID at LOCATION, an empty directory
 
 INSERT orders 1 and 2
   transaction N committed: 2 inserted, 0 deleted
+  a delta directory of write id 1 holds the new rows; {write id, bucket, row} names each
   rows:
     {1,536870912,0} order 1: NEW 19.90
     {1,536870912,1} order 2: NEW 5.00
@@ -39,6 +40,7 @@ INSERT orders 1 and 2
 
 UPDATE order 1 SET status = 'PAID'
   transaction N committed: 1 inserted, 1 deleted
+  a delete_delta names the old row, a delta holds the new one; no older file is touched
   rows:
     {1,536870912,1} order 2: NEW 5.00
     {2,536870912,0} order 1: PAID 19.90
@@ -52,6 +54,7 @@ UPDATE order 1 SET status = 'PAID'
 
 DELETE order 2
   transaction N committed: 0 inserted, 1 deleted
+  a delete_delta names the row; its data still lies in delta_0000001
   rows:
     {2,536870912,0} order 1: PAID 19.90
   files:
@@ -65,6 +68,8 @@ DELETE order 2
     order_date=2026-10-01/delta_0000002_0000002_0000/bucket_00000
 
 Major compaction, while a long reader looks at the old files
+  a base directory holds what is left, row ids unchanged; new readers open only it,
+  and what it replaced stays for the reader that began before
   rows:
     {2,536870912,0} order 1: PAID 19.90
   files:
