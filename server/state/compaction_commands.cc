@@ -82,10 +82,12 @@ absl::StatusOr<EnqueuedCompaction> State::Enqueue(const EnqueueCompaction& comma
   }
   SKEP_RETURN_IF_ERROR(CheckTarget(*table, command.type));
   if (!partition.empty() && !s.registry.HasPartition(table->id, partition)) {
-    return InvalidField("partition",
-                        fmt::format("{} has no partition {}; `skepctl show partitions` lists them",
-                                    table->name.ToString(),
-                                    partition));
+    return InvalidField(
+        "partition",
+        fmt::format("{} has no partition {}; `skepctl show deltas {}` shows those there are",
+                    table->name.ToString(),
+                    partition,
+                    table->name.ToString()));
   }
   const std::vector<CompactionRow> others = s.queue.OfObject(table->id, partition);
   const WriteId high = s.write_ids.CompactorHigh(table->id, table->next_write_id);
