@@ -12,6 +12,8 @@ find_package(CLI11 CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)
+# The name without a development package: Debian's libtcmalloc-minimal4 brings the library alone.
+find_library(SKEP_TCMALLOC NAMES tcmalloc_minimal libtcmalloc_minimal.so.4)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
