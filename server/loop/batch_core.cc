@@ -110,7 +110,7 @@ void BatchCore::RunMember(Member member) {
     member.command->Failed(fatal_);
     return;
   }
-  if (!unit_) unit_.emplace(state_->Begin());
+  if (!unit_) unit_.emplace(state_->Begin(std::move(effects_memory_)));
   ++counts_.commands;
   const bool was_empty = unit_->empty();
   const state::Now now = Now();
@@ -216,6 +216,7 @@ void BatchCore::Fail(const absl::Status& status) {
 }
 
 std::vector<BatchCore::Member> BatchCore::CloseUnit() {
+  effects_memory_ = std::move(unit_->effects());
   unit_.reset();
   touched_.clear();
   seen_effects_ = 0;

@@ -4,9 +4,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
@@ -124,10 +124,11 @@ class BatchCore {
   Executor& executor_;
   std::unique_ptr<state::State> state_;
   std::optional<state::Unit> unit_;
+  Effects effects_memory_;  // of the last unit, for the next one
   MonoTime unit_began_{};
   std::vector<Member> batch_;
   // Transactions that the open unit opens, ends or gives a write id; effects looked at so far.
-  std::unordered_set<TxnId> touched_;
+  absl::flat_hash_set<TxnId> touched_;
   size_t seen_effects_ = 0;
   LockWaiters waiters_;
   MonoTime last_tick_{};

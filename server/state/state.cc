@@ -9,7 +9,7 @@ namespace skep::state {
 State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 State::~State() = default;
 
-Unit State::Begin() const { return Unit(impl_->published.Next()); }
+Unit State::Begin(Effects memory) const { return Unit(impl_->published.Next(), std::move(memory)); }
 
 void State::Seal(Unit& unit) {
   Impl& s = *impl_;

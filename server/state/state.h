@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <absl/status/status.h>
@@ -31,10 +32,16 @@ struct Now {
 // Collects what the commands of one unit of work change.
 class Unit {
  public:
-  explicit Unit(CommitSeq seq) : seq_(seq) {}
+  // `memory`: what an earlier unit leaves to this one.
+  explicit Unit(CommitSeq seq, Effects memory = {}) : seq_(seq), effects_(std::move(memory)) {
+    effects_.clear();
+  }
 
   CommitSeq seq() const { return seq_; }  // the number this unit gets if it changes anything
-  void Add(Effect effect) { effects_.push_back(std::move(effect)); }
+  template <class E>
+  void Add(E&& effect) {
+    effects_.emplace_back(std::forward<E>(effect));
+  }
   bool empty() const { return effects_.empty(); }
   const Effects& effects() const { return effects_; }
   Effects& effects() { return effects_; }
@@ -44,21 +51,24 @@ class Unit {
   Effects effects_;
 };
 
-// Transactions, write ids, snapshots, locks, pins, registry and compaction queue, in memory. Every rule is a
-// method (state, command, now) → (reply, effects); none does IO. Confined to the loop thread.
+// Transactions, write ids, snapshots, locks, pins, registry and compaction queue, in memory. Every
+// rule is a method (state, command, now) → (reply, effects); none does IO. Confined to the loop
+// thread.
 //
-// Life of a unit: unit = Begin(); commands…; Seal(unit); store.Append(unit.effects()); then Published() if it
-// is durable, or throw the State away and Load() another from the store if it is not.
-// A command that returns an error may have added effects (a conflict aborts the transaction): they belong to
-// the unit like any others.
+// Life of a unit: unit = Begin(); commands…; Seal(unit); store.Append(unit.effects()); then
+// Published() if it is durable, or throw the State away and Load() another from the store if it is
+// not. A command that returns an error may have added effects (a conflict aborts the transaction):
+// they belong to the unit like any others.
 class State {
  public:
-  static absl::StatusOr<std::unique_ptr<State>> Load(const Options& options, const StoredState& stored, Now now);
+  static absl::StatusOr<std::unique_ptr<State>> Load(const Options& options,
+                                                     const StoredState& stored,
+                                                     Now now);
   ~State();
 
-  Unit Begin() const;
-  // Adds the counters and what housekeeping follows from the unit (resolved rows that no snapshot needs).
-  // No-op for a unit without effects.
+  Unit Begin(Effects memory = {}) const;
+  // Adds the counters and what housekeeping follows from the unit (resolved rows that no snapshot
+  // needs). No-op for a unit without effects.
   void Seal(Unit& unit);
   // The unit is durable: snapshots of its number may be handed out.
   void Published(const Unit& unit);
@@ -79,16 +89,20 @@ class State {
   std::vector<TxnInfo> Txns(const ListTxns& command, Now now) const;
   // The transaction's own snapshot; TxnId() gives the newest published one.
   absl::StatusOr<TxnSnapshot> Snapshot(TxnId txn, Now now, Unit& unit);
-  // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE.
+  // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE
+  //
   absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn, Now now, Unit& unit);
-  // Ends every transaction and lock whose lease is over. A stall of the loop is added to all leases first.
+  // Ends every transaction and lock whose lease is over. A stall of the loop is added to all leases
+  // first.
   void Reap(Now now, Unit& unit);
   void ExtendLeases(std::chrono::nanoseconds stall);
   std::optional<MonoTime> NextExpiry() const;
 
   // -- write ids
   absl::StatusOr<AllocatedWriteIds> Allocate(const AllocateWriteIds& command, Now now, Unit& unit);
-  absl::StatusOr<ValidWriteIds> ValidWriteIdsOf(const GetValidWriteIds& command, Now now, Unit& unit);
+  absl::StatusOr<ValidWriteIds> ValidWriteIdsOf(const GetValidWriteIds& command,
+                                                Now now,
+                                                Unit& unit);
   absl::Status AddWrites(const AddPartitions& command, Now now, Unit& unit);
 
   // -- locks
@@ -107,16 +121,21 @@ class State {
   absl::Status Drop(TxnId txn, const TableName& name, Now now, Unit& unit);
   // As of the snapshot of `txn` (none: now).
   absl::StatusOr<TableInfo> GetTable(const TableName& name, TxnId txn) const;
-  std::vector<TableInfo> Tables(const std::string& database, const std::string& after, int64_t limit) const;
+  std::vector<TableInfo> Tables(const std::string& database,
+                                const std::string& after,
+                                int64_t limit) const;
   absl::StatusOr<std::vector<std::string>> Partitions(const TableName& name,
                                                       TxnId txn,
                                                       const std::string& after,
                                                       int64_t limit) const;
-  // For inspection and for decisions about compaction; pins nothing, so what it names may be cleaned away.
-  // Errors: kNoSuchTable, also for a table that the open unit creates.
+  // For inspection and for decisions about compaction; pins nothing, so what it names may be
+  // cleaned away. Errors: kNoSuchTable, also for a table that the open unit creates.
   absl::StatusOr<TableView> View(TableId table) const;
-  absl::Status SetProperties(const TableName& name, const Properties& set, const std::vector<std::string>& unset,
-                             Now now, Unit& unit);
+  absl::Status SetProperties(const TableName& name,
+                             const Properties& set,
+                             const std::vector<std::string>& unset,
+                             Now now,
+                             Unit& unit);
   // Tables with something written since `since` (initiator).
   struct Changed {
     TableId table;
@@ -128,8 +147,11 @@ class State {
   absl::StatusOr<EnqueuedCompaction> Enqueue(const EnqueueCompaction& command, Now now, Unit& unit);
   std::vector<CompactionRow> Compactions(const ListCompactions& command) const;
   absl::StatusOr<CompactionRow> Cancel(CompactionId id, Now now, Unit& unit);
-  // Takes the oldest initiated entry, opens the compactor's transaction with a shared lock. nullopt: none.
-  absl::StatusOr<std::optional<ClaimedCompaction>> Claim(const std::string& worker, Now now, Unit& unit);
+  // Takes the oldest initiated entry, opens the compactor's transaction with a shared lock.
+  // nullopt: none.
+  absl::StatusOr<std::optional<ClaimedCompaction>> Claim(const std::string& worker,
+                                                         Now now,
+                                                         Unit& unit);
   // The view of a claim: asked for after the unit that claimed is durable.
   absl::StatusOr<ClaimedCompaction> ClaimView(CompactionId id, int64_t claim, Now now, Unit& unit);
   absl::Status BeatClaim(CompactionId id, int64_t claim, Now now, Unit& unit);
@@ -138,7 +160,7 @@ class State {
 
   // -- cleaning
   std::vector<CompactionId> ReadyToClean(Now now) const;
-  absl::StatusOr<CleanTask> ExplainClean(CompactionId id, Now now) const;  // changes nothing
+  absl::StatusOr<CleanTask> ExplainClean(CompactionId id, Now now) const;      // changes nothing
   absl::StatusOr<CleanTask> BeginClean(CompactionId id, Now now, Unit& unit);
   absl::Status FinishCleaning(const FinishClean& command, Now now, Unit& unit);
   std::vector<Pin> PinsOf(TableId table, Now now) const;
