@@ -1,12 +1,11 @@
 #pragma once
 
-#include <map>
-#include <set>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "storage/model/ids.h"
+#include "server/state/by_age.h"
 
 namespace skep::state {
 
@@ -16,38 +15,30 @@ class ChangeLog {
  public:
   using Resource = std::pair<TableId, std::string>;  // an empty partition: the table
 
+  // `seq` never falls.
   void Record(TableId table, const std::string& partition, CommitSeq seq) {
-    CommitSeq& last = last_[{table, partition}];
-    Unlink(last, {table, partition});
-    last = seq;
-    by_seq_[seq].insert({table, partition});
+    changes_.Touch(table, partition).seq = seq;
   }
-  void DropTable(TableId table) {
-    auto it = last_.lower_bound({table, ""});
-    while (it != last_.end() && it->first.first == table) {
-      Unlink(it->second, it->first);
-      it = last_.erase(it);
-    }
-  }
+  void DropTable(TableId table) { changes_.DropTable(table); }
   // Oldest change first. O(answer).
   std::vector<Resource> Since(CommitSeq seq) const {
     std::vector<Resource> out;
-    for (auto it = by_seq_.upper_bound(seq); it != by_seq_.end(); ++it) {
-      out.insert(out.end(), it->second.begin(), it->second.end());
-    }
+    changes_.FromYoungest([&](const Change& change) {
+      if (change.seq <= seq) return false;
+      out.emplace_back(change.table, change.partition);
+      return true;
+    });
+    std::reverse(out.begin(), out.end());
     return out;
   }
 
  private:
-  void Unlink(CommitSeq seq, const Resource& resource) {
-    const auto it = by_seq_.find(seq);
-    if (it == by_seq_.end()) return;
-    it->second.erase(resource);
-    if (it->second.empty()) by_seq_.erase(it);
-  }
-
-  std::map<Resource, CommitSeq> last_;
-  std::map<CommitSeq, std::set<Resource>> by_seq_;
+  struct Change {
+    TableId table;
+    std::string partition;
+    CommitSeq seq;
+  };
+  ByAge<Change> changes_;
 };
 
 }  // namespace skep::state

@@ -1,7 +1,8 @@
 #pragma once
 
-// What can be asked of the state machine and what it answers, as plain values. proto/wire fills and reads
-// them; tests write them by hand. Units and rules are those of proto/skep/v1, which mirrors this file.
+// What can be asked of the state machine and what it answers, as plain values. proto/wire fills and
+// reads them; tests write them by hand. Units and rules are those of proto/skep/v1, which mirrors
+// this file.
 
 #include <array>
 #include <chrono>
@@ -37,7 +38,7 @@ struct OpenTxns {
 };
 struct OpenedTxns {
   TxnId first;
-  int64_t count = 0;       // ids first … first+count−1
+  int64_t count = 0;  // ids first … first+count−1
   CommitSeq snapshot_seq;
   std::chrono::milliseconds timeout{0};
 };
@@ -53,8 +54,8 @@ struct TableWrites {
 };
 struct CommitTxn {
   TxnId txn;
-  // Complete per named table; a table with a write id that is not named counts as an update of all its
-  // partitions, together with what locks and AddPartitions declared.
+  // Complete per named table; a table with a write id that is not named counts as an update of all
+  // its partitions, together with what locks and AddPartitions declared.
   std::vector<TableWrites> write_set;
 };
 struct CommittedTxn {
@@ -66,7 +67,7 @@ struct AbortTxns {
   AbortCause cause = AbortCause::kUser;
 };
 struct AbortedTxns {
-  std::vector<TxnId> aborted;            // now, or before (idempotent)
+  std::vector<TxnId> aborted;  // now, or before (idempotent)
   std::vector<TxnId> not_found;
   std::vector<TxnId> already_committed;
 };
@@ -89,18 +90,18 @@ struct HeartbeatResult {
 struct TxnInfo {
   TxnId id;
   TxnState state = TxnState::kOpen;
-  AbortCause cause = AbortCause::kNone;      // aborted only
-  std::optional<TxnRow> open;                // open only
-  std::optional<Timestamp> last_heartbeat;   // open only
+  AbortCause cause = AbortCause::kNone;     // aborted only
+  std::optional<TxnRow> open;               // open only
+  std::optional<Timestamp> last_heartbeat;  // open only
   std::optional<std::chrono::milliseconds> lease_left;
-  std::vector<TableName> tables;             // written: with a write id or a component
+  std::vector<TableName> tables;  // written: with a write id or a component
   std::vector<LockId> locks;
 };
 struct ListTxns {
   std::vector<TxnState> states;  // empty: open
   std::string user;              // empty: all
   std::optional<TableId> table;
-  TxnId after;                   // page: ids above
+  TxnId after;  // page: ids above
   int64_t limit = 100;
 };
 
@@ -156,12 +157,13 @@ struct Blocker {
 struct LockAnswer {
   LockId lock;
   LockState state = LockState::kWaiting;
-  bool snapshot_stale = false;        // granted EXCL_WRITE or stronger over a newer update
-  std::vector<Blocker> blocked_by;    // while waiting
-  int64_t position = 0;               // waiting requests ahead that block it, plus one
-  std::string reason;                 // for people
+  bool snapshot_stale = false;      // granted EXCL_WRITE or stronger over a newer update
+  std::vector<Blocker> blocked_by;  // while waiting
+  int64_t position = 0;             // waiting requests ahead that block it, plus one
+  std::string reason;               // for people
 };
-// A waiting request that ended in this unit, one way or the other: the loop wakes its caller with it.
+// A waiting request that ended in this unit, one way or the other: the loop wakes its caller with
+// it.
 struct LockNotice {
   LockId lock;
   LockAnswer answer;
@@ -202,10 +204,10 @@ struct RegisterTable {
   FileFormat format = FileFormat::kOrc;
   TableSchema schema;
   Properties properties;
-  WriteId highest_write_id;                  // max(disk, HIGH)
-  std::vector<int64_t> aborted_write_ids;    // of LIST
-  std::vector<std::string> partitions;       // found by the scan
-  TxnId adopted_txn_bound;                   // highest `_vN` found; the transaction counter is raised above it
+  WriteId highest_write_id;                // max(disk, HIGH)
+  std::vector<int64_t> aborted_write_ids;  // of LIST
+  std::vector<std::string> partitions;     // found by the scan
+  TxnId adopted_txn_bound;  // highest `_vN` found; the transaction counter is raised above it
   std::vector<int64_t> adopted_aborted_txns;
   RequestKey request;
 };
@@ -248,20 +250,21 @@ struct ListCompactions {
 };
 // What a worker needs: the claim, its transaction's view, where to work.
 struct ClaimedCompaction {
-  CompactionRow row;            // state kWorking, txn and highest_write_id set
+  CompactionRow row;  // state kWorking, txn and highest_write_id set
   TableRow table;
-  WriteIdSnapshot write_ids;    // compactor's view
+  WriteIdSnapshot write_ids;  // compactor's view
   TxnSnapshot txns;
 };
 struct PublishCompaction {
   CompactionId id;
-  int64_t claim = 0;            // fencing number from the claim
-  WriteId highest_write_id;     // as the plan narrowed it (OUT-15)
+  int64_t claim = 0;         // fencing number from the claim
+  WriteId highest_write_id;  // as the plan narrowed it (OUT-15)
 };
-struct FinishCompaction {       // failed, or refused because there is nothing to do
+struct FinishCompaction {  // failed, or refused because there is nothing to do
   CompactionId id;
   int64_t claim = 0;
-  CompactionState state = CompactionState::kFailed;  // kFailed, kRefused, kInitiated (give the claim back)
+  CompactionState state =
+      CompactionState::kFailed;  // kFailed, kRefused, kInitiated (give the claim back)
   std::string message;
 };
 
@@ -269,23 +272,24 @@ struct FinishCompaction {       // failed, or refused because there is nothing t
 
 struct Pin {
   TxnId txn;
-  bool every_table = false;   // pins all until it names one
+  bool every_table = false;  // pins all until it names one
   CommitSeq snapshot_seq;
   std::string user, host, agent;
   Timestamp open_time{};
-  bool ended = false;         // the server ended it; the pin lives one more lease
+  bool ended = false;  // the server ended it; the pin lives one more lease
 };
 // BeginClean's answer: go, with the view to select by; or wait, with who pins.
 struct CleanTask {
   CompactionRow row;
   TableRow table;
-  WriteIdSnapshot write_ids;  // of the compaction's own sequence, cleaner's form, high = row.highest_write_id
-  TxnSnapshot txns;           // of the same sequence
+  WriteIdSnapshot
+      write_ids;  // of the compaction's own sequence, cleaner's form, high = row.highest_write_id
+  TxnSnapshot txns;            // of the same sequence
   std::vector<Pin> pinned_by;  // not empty: nothing may be deleted yet
 };
 struct FinishClean {
   CompactionId id;
-  bool done = true;           // false: something is left; tried again at `retry_at`
+  bool done = true;  // false: something is left; tried again at `retry_at`
   std::string error;
   Timestamp retry_at{};
 };

@@ -68,15 +68,17 @@ absl::Status LostToDrop(TxnId txn, const std::string& table) {
 // Tables by name as this transaction knows them: one it writes to keeps its id, whatever the name
 // means now.
 absl::StatusOr<TableId> OwnTable(const State::Impl& s, const OpenTxn& txn, const TableName& name) {
-  std::set<TableId> own;
-  for (const auto& [table, write_id] : txn.write_ids) own.insert(table);
-  for (const auto& [key, component] : txn.components) own.insert(component.table);
-  for (TableId id : own) {
+  TableId own;
+  const auto consider = [&](TableId id) {
     const TableRow* row = s.registry.Find(id);
-    const DroppedTableRow* dropped = s.registry.Dropped(id);
-    if ((row != nullptr && row->name == name) || (dropped != nullptr && dropped->name == name))
-      return id;
-  }
+    const DroppedTableRow* dropped = row == nullptr ? s.registry.Dropped(id) : nullptr;
+    const bool means =
+        row != nullptr ? row->name == name : dropped != nullptr && dropped->name == name;
+    if (means && (own.is_none() || id < own)) own = id;
+  };
+  for (const auto& [table, write_id] : txn.write_ids) consider(table);
+  for (const auto& [key, component] : txn.components) consider(component.table);
+  if (!own.is_none()) return own;
   SKEP_ASSIGN_OR_RETURN(const TableRow* row, s.ResolveFor(txn.row, name));
   return row->id;
 }

@@ -1,4 +1,3 @@
-#include <set>
 #include <utility>
 
 #include "server/state/errors.h"
@@ -67,9 +66,7 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   const bool committed = ending.cause == AbortCause::kNone;
   const TxnRow row = txn->row;
   const CompactionId compaction = txn->compaction;
-  std::set<TableId> written;
   for (const auto& [table, write_id] : txn->write_ids) {
-    written.insert(table);
     write_ids.Resolve(table,
                       write_id,
                       committed ? WriteIds::Outcome::kCommitted : WriteIds::Outcome::kAborted,
@@ -78,7 +75,7 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   }
   if (!txn->components.empty()) unit.Add(EraseComponents{id});
   for (const auto& [key, component] : txn->components) {
-    if (!committed && written.contains(component.table)) {
+    if (!committed && txn->write_ids.contains(component.table)) {
       changes.Record(component.table, component.partition, unit.seq());
     }
   }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
+
+#include <absl/container/btree_map.h>
 
 #include "storage/model/ids.h"
 
@@ -28,7 +29,7 @@ class LiveSnapshots {
   }
 
  private:
-  std::map<CommitSeq, int64_t> holders_;
+  absl::btree_map<CommitSeq, int64_t> holders_;
 };
 
 }  // namespace skep::state

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
 
 #include "storage/model/ids.h"
 
@@ -38,19 +40,19 @@ class Pins {
   std::vector<TxnId> Of(TableId table, const std::string& database, CommitSeq below) const;
 
  private:
-  using Holders = std::set<std::pair<CommitSeq, TxnId>>;
+  using Holders = absl::btree_set<std::pair<CommitSeq, TxnId>>;
   struct Pin {
     CommitSeq snapshot;
     Reach reach = Reach::kNamed;
-    std::set<TableId> tables;
-    std::set<std::string> databases;
+    absl::btree_set<TableId> tables;
+    absl::btree_set<std::string> databases;
   };
   static bool IsEverywhere(const Pin& pin) { return pin.reach != Reach::kNamed; }
   void Narrow(TxnId txn, Pin& pin);
   void Unlink(TxnId txn, const Pin& pin);
   void Link(TxnId txn, const Pin& pin);
 
-  std::map<TxnId, Pin> pins_;
+  absl::flat_hash_map<TxnId, Pin> pins_;
   Holders everywhere_;
   std::map<TableId, Holders> tables_;
   std::map<std::string, Holders> databases_;

@@ -175,8 +175,8 @@ bool Registry::HasPartition(TableId table, const std::string& name) const {
   return Partitions(table).contains(name);
 }
 
-const std::map<std::string, CommitSeq>& Registry::Partitions(TableId table) const {
-  static const auto* const kNone = new std::map<std::string, CommitSeq>();
+const Registry::PartitionMap& Registry::Partitions(TableId table) const {
+  static const auto* const kNone = new PartitionMap();
   const auto it = tables_.find(table);
   return it == tables_.end() ? *kNone : it->second.partitions;
 }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <absl/container/btree_map.h>
+
 #include "server/state/state.h"
 #include "storage/model/rows.h"
 
@@ -56,7 +58,8 @@ class Registry {
   void AddPartition(TableId table, const std::string& name, Unit& unit);
   bool HasPartition(TableId table, const std::string& name) const;
   // By name, with the unit that added each. Empty for unknown tables.
-  const std::map<std::string, CommitSeq>& Partitions(TableId table) const;
+  using PartitionMap = absl::btree_map<std::string, CommitSeq>;
+  const PartitionMap& Partitions(TableId table) const;
 
   // Writes changed rows; forgets dropped tables that no snapshot at or above `oldest` can know.
   void Seal(CommitSeq oldest, Unit& unit);
@@ -67,7 +70,7 @@ class Registry {
  private:
   struct Table {
     TableRow row;
-    std::map<std::string, CommitSeq> partitions;
+    PartitionMap partitions;
   };
   struct Reservation {
     std::string location;

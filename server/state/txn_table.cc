@@ -8,21 +8,15 @@
 
 namespace skep::state {
 
-OpenTxn* TxnTable::Find(TxnId id) {
-  const auto it = open_.find(id);
-  return it == open_.end() ? nullptr : &it->second;
-}
+OpenTxn* TxnTable::Find(TxnId id) { return open_.Find(id); }
 
-const OpenTxn* TxnTable::Find(TxnId id) const {
-  const auto it = open_.find(id);
-  return it == open_.end() ? nullptr : &it->second;
-}
+const OpenTxn* TxnTable::Find(TxnId id) const { return open_.Find(id); }
 
 OpenTxn& TxnTable::Open(TxnRow row, Unit& unit) {
   row.id = next_;
   next_ = next_.Next();
   changed_ = unit.seq();
-  OpenTxn& txn = open_[row.id];
+  OpenTxn& txn = open_.Append(row.id);
   txn.row = std::move(row);
   txn.previous_opened = std::exchange(last_opened_, txn.row.opened_seq);
   Save(txn, unit);
@@ -30,12 +24,11 @@ OpenTxn& TxnTable::Open(TxnRow row, Unit& unit) {
 }
 
 void TxnTable::End(TxnId id, AbortCause cause, Unit& unit) {
-  const auto it = open_.find(id);
-  SKEP_CHECK(it != open_.end());
+  const OpenTxn* txn = open_.Find(id);
+  SKEP_CHECK(txn != nullptr);
   const bool committed = cause == AbortCause::kNone;
-  ended_.push_back(
-      {{unit.seq(), id, it->second.row.opened_seq, committed}, it->second.previous_opened});
-  open_.erase(it);
+  ended_.push_back({{unit.seq(), id, txn->row.opened_seq, committed}, txn->previous_opened});
+  open_.Erase(id);
   changed_ = unit.seq();
   unit.Add(EraseTxn{id});
   if (committed) return;
@@ -114,8 +107,9 @@ void TxnTable::Load(const StoredState& stored) {
   changed_ = stored.counters.seq;
   std::map<TxnId, CommitSeq> opened;
   for (const auto& [id, row] : stored.txns) {
-    open_[id].row = row;
-    open_[id].list_given = true;
+    OpenTxn& txn = open_.Append(id);
+    txn.row = row;
+    txn.list_given = true;
     opened[id] = row.opened_seq;
   }
   for (const auto& [key, row] : stored.resolved_txns) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/state/aborted_intervals.h"
+#include "server/state/id_map.h"
 #include "server/state/live_snapshots.h"
 #include "server/state/state.h"
 #include "server/state/valid_ids_cache.h"
@@ -45,7 +46,8 @@ class TxnTable {
   TxnId next() const { return next_; }
   int64_t open_count() const { return static_cast<int64_t>(open_.size()); }
   int64_t aborted_count() const { return aborted_.count(); }
-  const std::map<TxnId, OpenTxn>& open() const { return open_; }
+  using OpenTxns = IdMap<TxnId, OpenTxn>;
+  const OpenTxns& open() const { return open_; }
   const AbortedIntervals& aborted() const { return aborted_; }
 
   OpenTxn* Find(TxnId id);  // open ones; valid until it ends
@@ -84,7 +86,7 @@ class TxnTable {
   ValidIds MakeList(CommitSeq seq) const;
 
   TxnId next_{1};
-  std::map<TxnId, OpenTxn> open_;
+  OpenTxns open_;
   AbortedIntervals aborted_;
   std::deque<Ended> ended_;  // by end_seq; at its end those of the unit that is not sealed yet
   CommitSeq last_opened_;    // the unit that opened the newest id

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <absl/container/btree_map.h>
+
 #include "server/state/aborted_intervals.h"
 #include "server/state/live_snapshots.h"
 #include "server/state/state.h"
@@ -59,7 +61,7 @@ class WriteIds {
     CommitSeq previous_allocated;
   };
   struct Table {
-    std::map<WriteId, Open> open;
+    absl::btree_map<WriteId, Open> open;
     std::deque<Resolved>
         resolved;              // by end_seq; at its end those of the unit that is not sealed yet
     AbortedIntervals aborted;  // without causes

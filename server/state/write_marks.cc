@@ -1,6 +1,7 @@
 #include "server/state/write_marks.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 namespace skep::state {
@@ -18,83 +19,83 @@ void WriteMarks::Merge(const WriteMarkRow& row, NewestWrites& into) {
 
 void WriteMarks::Record(
     TableId table, const std::string& partition, WriteOp op, CommitSeq seq, TxnId txn) {
-  Table& t = tables_[table];
-  Mark& mark = t.marks[partition];
-  by_age_.erase({NewestOf(mark.row), table, partition});
-  mark.row.table = table;
-  mark.row.partition = partition;
+  Mark& mark = marks_.Touch(table, partition);
   switch (op) {
     case WriteOp::kInsert:
-      mark.row.insert_seq = seq;
-      mark.row.insert_txn = txn;
+      mark.insert_seq = seq;
+      mark.insert_txn = txn;
       break;
     case WriteOp::kUpdate:
     case WriteOp::kDelete:
-      mark.row.update_seq = seq;
-      mark.row.update_txn = txn;
+      mark.update_seq = seq;
+      mark.update_txn = txn;
       break;
     case WriteOp::kOverwrite:
     case WriteOp::kDrop:
-      mark.row.overwrite_seq = seq;
-      mark.row.overwrite_txn = txn;
+      mark.overwrite_seq = seq;
+      mark.overwrite_txn = txn;
       break;
   }
-  by_age_.insert({seq, table, partition});
-  Merge(mark.row, t.all);
+  Merge(mark, all_[table]);
 }
 
 void WriteMarks::DropTable(TableId table) {
-  const auto it = tables_.find(table);
-  if (it == tables_.end()) return;
-  for (const auto& [partition, mark] : it->second.marks) {
-    by_age_.erase({NewestOf(mark.row), table, partition});
-  }
-  tables_.erase(it);
+  marks_.DropTable(table);
+  all_.erase(table);
 }
 
 NewestWrites WriteMarks::Newest(TableId table, const std::string& partition) const {
+  if (partition.empty()) {
+    const auto all = all_.find(table);
+    return all == all_.end() ? NewestWrites() : all->second;
+  }
   NewestWrites newest;
-  const auto it = tables_.find(table);
-  if (it == tables_.end()) return newest;
-  if (partition.empty()) return it->second.all;
-  for (const std::string& name : {partition, std::string()}) {
-    const auto mark = it->second.marks.find(name);
-    if (mark != it->second.marks.end()) Merge(mark->second.row, newest);
+  for (const std::string_view name : {std::string_view(partition), std::string_view()}) {
+    if (const Mark* mark = marks_.Find(table, name)) Merge(*mark, newest);
   }
   return newest;
 }
 
 void WriteMarks::Seal(CommitSeq oldest, Unit& unit) {
   if (oldest < unit.seq()) {
-    for (auto it = by_age_.lower_bound({unit.seq(), TableId(), ""}); it != by_age_.end(); ++it) {
-      Mark& mark = tables_.at(std::get<1>(*it)).marks.at(std::get<2>(*it));
+    marks_.FromYoungest([&](Mark& mark) {
+      if (NewestOf(mark) < unit.seq()) return false;
       mark.stored = true;
-      unit.Add(Put<WriteMarkRow>{mark.row});
-    }
+      unit.Add(Put<WriteMarkRow>{mark});
+      return true;
+    });
   }
-  while (!by_age_.empty() && std::get<0>(*by_age_.begin()) <= oldest) {
-    const auto [seq, table, partition] = *by_age_.begin();
-    by_age_.erase(by_age_.begin());
-    Table& t = tables_.at(table);
-    if (t.marks.at(partition).stored) unit.Add(EraseWriteMark{table, partition});
-    t.marks.erase(partition);
-    if (t.marks.empty()) tables_.erase(table);
+  while (!marks_.records().empty() && NewestOf(marks_.records().front()) <= oldest) {
+    const Mark& mark = marks_.records().front();
+    const TableId table = mark.table;
+    if (mark.stored) unit.Add(EraseWriteMark{table, mark.partition});
+    marks_.PopOldest();
+    if (!marks_.Knows(table)) all_.erase(table);
   }
 }
 
 void WriteMarks::Load(const StoredState& stored) {
-  for (const auto& [key, row] : stored.write_marks) {
-    Table& t = tables_[row.table];
-    t.marks[row.partition] = {row, true};
-    Merge(row, t.all);
-    by_age_.insert({NewestOf(row), row.table, row.partition});
+  std::vector<const WriteMarkRow*> rows;
+  for (const auto& [key, row] : stored.write_marks) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const WriteMarkRow* a, const WriteMarkRow* b) {
+    return NewestOf(*a) < NewestOf(*b);
+  });
+  for (const WriteMarkRow* row : rows) {
+    Mark& mark = marks_.Touch(row->table, row->partition);
+    // Not the whole row: its name is what the index looks into.
+    mark.insert_seq = row->insert_seq;
+    mark.insert_txn = row->insert_txn;
+    mark.update_seq = row->update_seq;
+    mark.update_txn = row->update_txn;
+    mark.overwrite_seq = row->overwrite_seq;
+    mark.overwrite_txn = row->overwrite_txn;
+    mark.stored = true;
+    Merge(*row, all_[row->table]);
   }
 }
 
 void WriteMarks::Store(StoredState& out) const {
-  for (const auto& [table, t] : tables_) {
-    for (const auto& [partition, mark] : t.marks) out.write_marks[{table, partition}] = mark.row;
-  }
+  for (const Mark& mark : marks_.records()) out.write_marks[{mark.table, mark.partition}] = mark;
 }
 
 }  // namespace skep::state

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <map>
-#include <set>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <unordered_map>
 
+#include "server/state/by_age.h"
 #include "server/state/state.h"
 #include "storage/model/rows.h"
 
@@ -43,21 +40,15 @@ class WriteMarks {
   void Store(StoredState& out) const;
 
  private:
-  struct Mark {
-    WriteMarkRow row;
+  struct Mark : WriteMarkRow {
     bool stored = false;
   };
-  struct Table {
-    std::unordered_map<std::string, Mark> marks;  // by partition
-    NewestWrites all;
-  };
-  using Key = std::tuple<CommitSeq, TableId, std::string>;
 
   static CommitSeq NewestOf(const WriteMarkRow& row);
   static void Merge(const WriteMarkRow& row, NewestWrites& into);
 
-  std::unordered_map<TableId, Table> tables_;
-  std::set<Key> by_age_;  // every mark once
+  ByAge<Mark> marks_;
+  std::unordered_map<TableId, NewestWrites> all_;  // of the tables that have marks
 };
 
 }  // namespace skep::state

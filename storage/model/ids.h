@@ -8,6 +8,7 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <utility>
 
 namespace skep {
 
@@ -25,6 +26,10 @@ class StrongId {
 
   friend constexpr auto operator<=>(StrongId, StrongId) = default;
   friend std::ostream& operator<<(std::ostream& out, StrongId id) { return out << id.value_; }
+  template <class H>
+  friend H AbslHashValue(H hash, StrongId id) {
+    return H::combine(std::move(hash), id.value_);
+  }
 
  private:
   int64_t value_ = 0;

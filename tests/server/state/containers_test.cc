@@ -1,0 +1,146 @@
+// The containers of the hot path against plain ones.
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/state/by_age.h"
+#include "server/state/id_map.h"
+#include "storage/model/ids.h"
+
+namespace skep::state {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Note {
+  TableId table;
+  std::string partition;
+  int value = 0;
+};
+
+std::vector<std::string> Names(const ByAge<Note>& notes) {
+  std::vector<std::string> names;
+  for (const Note& note : notes.records()) {
+    names.push_back(note.table.ToString() + "/" + note.partition);
+  }
+  return names;
+}
+
+TEST(ByAge, TheTouchedOneIsTheYoungest) {
+  ByAge<Note> notes;
+  for (const char* partition : {"a", "b", ""}) notes.Touch(TableId(1), partition).value = 7;
+  notes.Touch(TableId(2), "a");
+  notes.Touch(TableId(1), "a");
+  EXPECT_THAT(Names(notes), ElementsAre("1/b", "1/", "2/a", "1/a"));
+  ASSERT_NE(notes.Find(TableId(1), "a"), nullptr);
+  EXPECT_EQ(notes.Find(TableId(1), "a")->value, 7) << "touching keeps what it was";
+  EXPECT_EQ(notes.Find(TableId(2), "b"), nullptr);
+  EXPECT_EQ(notes.Find(TableId(3), "a"), nullptr);
+}
+
+TEST(ByAge, WhatIsPoppedOrDroppedIsNotFoundAgain) {
+  ByAge<Note> notes;
+  const std::string long_name(100, 'x');  // not within the string object itself
+  notes.Touch(TableId(1), long_name);
+  notes.Touch(TableId(2), "a");
+  notes.Touch(TableId(1), "b");
+  notes.PopOldest();
+  EXPECT_EQ(notes.Find(TableId(1), long_name), nullptr);
+  EXPECT_TRUE(notes.Knows(TableId(1)));
+  notes.DropTable(TableId(1));
+  notes.DropTable(TableId(9));
+  EXPECT_FALSE(notes.Knows(TableId(1)));
+  EXPECT_THAT(Names(notes), ElementsAre("2/a"));
+  notes.PopOldest();
+  EXPECT_FALSE(notes.Knows(TableId(2)));
+  EXPECT_THAT(Names(notes), IsEmpty());
+}
+
+TEST(ByAge, TheYoungestComeFirstUntilTheVisitorHasEnough) {
+  ByAge<Note> notes;
+  for (const char* partition : {"a", "b", "c"}) notes.Touch(TableId(1), partition);
+  std::vector<std::string> seen;
+  notes.FromYoungest([&](const Note& note) {
+    seen.push_back(note.partition);
+    return note.partition != "b";
+  });
+  EXPECT_THAT(seen, ElementsAre("c", "b"));
+}
+
+using Map = IdMap<TxnId, std::string>;
+
+std::vector<int64_t> Ids(const Map& map) {
+  std::vector<int64_t> ids;
+  for (const auto& [id, value] : map) ids.push_back(id.value());
+  return ids;
+}
+
+TEST(IdMap, FindsNothingOutsideWhatItHolds) {
+  Map map;
+  EXPECT_EQ(map.Find(TxnId(5)), nullptr);
+  EXPECT_TRUE(map.begin() == map.end());
+  map.Append(TxnId(1'000'000)) = "a";
+  for (const int64_t id :
+       {int64_t{-1}, int64_t{0}, int64_t{999'999}, int64_t{1'000'001}, INT64_MAX, INT64_MIN}) {
+    EXPECT_EQ(map.Find(TxnId(id)), nullptr) << id;
+  }
+  EXPECT_EQ(map.upper_bound(TxnId(INT64_MAX)), const_cast<const Map&>(map).end());
+  EXPECT_EQ(map.upper_bound(TxnId(1'000'000)), const_cast<const Map&>(map).end());
+  EXPECT_EQ(map.lower_bound(TxnId(-3))->first, TxnId(1'000'000));
+}
+
+TEST(IdMap, AnAddressHoldsUntilItsEntryGoes) {
+  Map map;
+  std::string* const first = &map.Append(TxnId(1));
+  *first = "first";
+  for (int64_t id = 2; id < 5'000; ++id) map.Append(TxnId(id));
+  for (int64_t id = 2; id < 5'000; ++id) map.Erase(TxnId(id));
+  EXPECT_EQ(map.Find(TxnId(1)), first);
+  EXPECT_THAT(Ids(map), ElementsAre(1));
+  map.Erase(TxnId(1));
+  EXPECT_TRUE(map.empty());
+  map.Append(TxnId(9'000));
+  EXPECT_THAT(Ids(map), ElementsAre(9'000));
+}
+
+TEST(IdMap, DoesWhatAPlainMapDoes) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Map map;
+    std::map<int64_t, std::string> plain;
+    int64_t next = 1 + random() % 1000;
+    for (int step = 0; step < 3'000; ++step) {
+      if (random() % 100 < 55 || plain.empty()) {
+        next += random() % 50 == 0 ? random() % 2'000 : 1;
+        map.Append(TxnId(next)) = plain[next] = std::to_string(next);
+        ++next;
+      } else {
+        const bool oldest = random() % 4 != 0;
+        auto it = oldest ? plain.begin() : plain.lower_bound(random() % next);
+        if (it == plain.end()) it = plain.begin();
+        map.Erase(TxnId(it->first));
+        plain.erase(it);
+      }
+      const int64_t probe = random() % (next + 300);
+      const auto lower = plain.lower_bound(probe);
+      const auto got = map.lower_bound(TxnId(probe));
+      ASSERT_EQ(got == const_cast<const Map&>(map).end(), lower == plain.end());
+      if (lower != plain.end()) ASSERT_EQ(got->first.value(), lower->first);
+      ASSERT_EQ(map.Find(TxnId(probe)) != nullptr, plain.contains(probe));
+      ASSERT_EQ(map.size(), plain.size());
+    }
+    std::vector<int64_t> ids;
+    for (const auto& [id, value] : plain) ids.push_back(id);
+    EXPECT_EQ(Ids(map), ids);
+  }
+}
+
+}  // namespace
+}  // namespace skep::state
