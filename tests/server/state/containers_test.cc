@@ -132,7 +132,9 @@ TEST(IdMap, DoesWhatAPlainMapDoes) {
       const auto lower = plain.lower_bound(probe);
       const auto got = map.lower_bound(TxnId(probe));
       ASSERT_EQ(got == const_cast<const Map&>(map).end(), lower == plain.end());
-      if (lower != plain.end()) ASSERT_EQ(got->first.value(), lower->first);
+      if (lower != plain.end()) {
+        ASSERT_EQ(got->first.value(), lower->first);
+      }
       ASSERT_EQ(map.Find(TxnId(probe)) != nullptr, plain.contains(probe));
       ASSERT_EQ(map.size(), plain.size());
     }
