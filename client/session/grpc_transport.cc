@@ -34,6 +34,7 @@ bool FailedBeforeSending(const grpc::Status& status) {
 }  // namespace
 
 struct GrpcTransport::Pending {
+  std::string method;
   grpc::ClientContext context;
   grpc::ByteBuffer request;
   grpc::ByteBuffer reply;
@@ -57,6 +58,7 @@ void GrpcTransport::Call(const std::string& method,
                          MonoTime deadline,
                          Done done) {
   auto* call = new Pending;
+  call->method = method;
   call->response = std::move(response);
   call->done = std::move(done);
   call->context.set_deadline(
@@ -85,6 +87,11 @@ void GrpcTransport::Finish(Pending* call, const grpc::Status& status) {
   if (outcome.ok()) {
     outcome = grpc::SerializationTraits<google::protobuf::Message>::Deserialize(
         &call->reply, call->response.get());
+    if (!outcome.ok()) {
+      outcome = {grpc::StatusCode::INTERNAL,
+                 "the server's answer to " + call->method +
+                     " cannot be read: are server and client of one release?"};
+    }
   }
   reply.status = wire::FromGrpc(outcome);
   reply.retry_after = wire::RetryDelay(outcome);

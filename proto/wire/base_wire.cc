@@ -31,6 +31,10 @@ std::string FieldOf(std::string_view list, int64_t index, std::string_view field
                        : fmt::format("{}[{}].{}", list, index, field);
 }
 
+std::string WireText(std::string_view text) {
+  return IsValidUtf8(text) ? std::string(text) : Printable(text);
+}
+
 absl::Status CheckText(std::string_view field, std::string_view text, int64_t max_bytes) {
   if (static_cast<int64_t>(text.size()) > max_bytes) {
     return BadField(field, fmt::format("{} bytes, at most {} are allowed", text.size(), max_bytes));

@@ -30,6 +30,8 @@ inline constexpr int64_t kMaxAllocatePerCall = 1000;
 inline constexpr int64_t kMaxIdsPerCall = 10'000;
 inline constexpr int64_t kMaxPartitionsPerCall = 10'000;
 inline constexpr int64_t kMaxTablesPerCall = 1000;
+// What gRPC lets a server receive as one message.
+inline constexpr size_t kMaxRequestBytes = 4 * 1024 * 1024;
 inline constexpr int64_t kDefaultPageSize = 100;
 inline constexpr int64_t kMaxPageSize = 1000;
 
@@ -38,6 +40,9 @@ absl::Status BadField(std::string_view field, std::string_view what);
 // "components", 3, "kind" → "components[3].kind"
 std::string FieldOf(std::string_view list, int64_t index, std::string_view field = "");
 
+// Text that came from a filesystem, as a string field can carry it: bytes that are not UTF-8 become
+// U+FFFD and control characters \xNN, so that the answer can be read at all.
+std::string WireText(std::string_view text);
 // Text that people see: at most `max_bytes`, no control characters.
 absl::Status CheckText(std::string_view field, std::string_view text, int64_t max_bytes);
 absl::Status CheckCount(std::string_view field, int64_t count, int64_t min, int64_t max);

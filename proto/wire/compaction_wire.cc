@@ -18,8 +18,8 @@ void ToProto(const CompactionRow& from, v1::Compaction* to) {
   to->set_partition(from.partition);
   to->set_type(ToProto(from.type));
   to->set_state(ToProto(from.state));
-  to->set_reason(from.reason);
-  to->set_error_message(from.error);
+  to->set_reason(WireText(from.reason));
+  to->set_error_message(WireText(from.error));
   to->set_initiator(from.initiator);
   to->set_worker(from.worker);
   to->set_txn_id(from.txn.value());

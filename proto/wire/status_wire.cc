@@ -23,7 +23,7 @@ constexpr size_t kMaxMetadata = 1600;
 
 // At most `max` bytes, never within a UTF-8 sequence; the cut shows.
 std::string Cut(std::string_view text, size_t max) {
-  const std::string clean = IsValidUtf8(text) ? std::string(text) : Printable(text);
+  const std::string clean = WireText(text);
   if (clean.size() <= max) return clean;
   size_t end = max - 3;
   while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xC0) == 0x80) --end;

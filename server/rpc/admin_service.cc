@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "proto/wire/base_wire.h"
-#include "server/rpc/commands/compaction_commands.h"
-#include "server/rpc/commands/lock_commands.h"
-#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/compaction_wire.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/lock_wire.h"
+#include "server/rpc/commands/compaction_commands.h"
+#include "server/rpc/commands/lock_commands.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "server/rpc/services.h"
 #include "server/rpc/ticket.h"
 #include "server/rpc/unary.h"
@@ -125,9 +125,10 @@ v1::ExplainCleanerResponse ToProto(const std::vector<CleanerEntry>& entries) {
   for (const CleanerEntry& entry : entries) {
     auto* out = response.add_entries();
     wire::ToProto(entry.compaction, out->mutable_compaction());
-    out->mutable_directories()->Add(entry.directories.begin(), entry.directories.end());
+    for (const std::string& directory : entry.directories)
+      out->add_directories(wire::WireText(directory));
     for (const state::Pin& pin : entry.pins) wire::ToProto(pin, out->add_pins());
-    out->set_summary(entry.summary);
+    out->set_summary(wire::WireText(entry.summary));
   }
   return response;
 }
@@ -155,7 +156,7 @@ v1::ExplainCompactionResponse ToProto(const std::vector<CompactionDecision>& dec
     auto* out = response.add_entries();
     out->set_partition(decision.partition);
     if (decision.decision) out->set_decision(wire::ToProto(*decision.decision));
-    out->set_reason(decision.reason);
+    out->set_reason(wire::WireText(decision.reason));
     out->set_base_bytes(decision.base_bytes);
     out->set_delta_bytes(decision.delta_bytes);
     out->set_delta_count(decision.delta_count);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "proto/wire/base_wire.h"
 #include "server/rpc/commands/table_commands.h"
 #include "server/rpc/table_location.h"
 #include "storage/base/status_macros.h"
@@ -127,7 +128,7 @@ void Register(const Registration& change, RegisterFindings findings) {
         if (!change->info.ok()) return change->ticket.Refuse(change->info.status());
         v1::RegisterTableResponse response;
         wire::ToProto(*change->info, response.mutable_table());
-        response.mutable_notes()->Add(change->notes.begin(), change->notes.end());
+        for (const std::string& note : change->notes) response.add_notes(wire::WireText(note));
         change->ticket.Reply(std::move(response));
       });
 }

@@ -1,16 +1,17 @@
 #include <utility>
 
 #include "proto/wire/base_wire.h"
-#include "server/rpc/commands/table_commands.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/page_token.h"
 #include "proto/wire/table_wire.h"
+#include "server/rpc/commands/table_commands.h"
 #include "server/rpc/services.h"
 #include "server/rpc/table_changes.h"
 #include "server/rpc/ticket.h"
 #include "server/rpc/unary.h"
 #include "server/rpc/write_id_methods.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/text.h"
 
 #include "proto/skep/v1/table_service.pb.h"
 
@@ -64,7 +65,7 @@ absl::Status List(const v1::ListTablesRequest& request,
   std::string database;
   if (!request.database().empty()) {
     absl::StatusOr<std::string> name = MakeDatabaseName(request.database());
-    if (!name.ok()) return wire::BadField("database", "no name of a database");
+    if (!name.ok()) return wire::BadField("database", MessageOf(name.status()));
     database = *std::move(name);
   }
   SKEP_ASSIGN_OR_RETURN(const int64_t page, wire::PageSizeFromProto(request.page_size()));
@@ -137,10 +138,10 @@ v1::ListDirectoriesResponse ToProto(const std::vector<DirectoryEntry>& entries) 
   v1::ListDirectoriesResponse response;
   for (const DirectoryEntry& entry : entries) {
     auto* directory = response.add_directories();
-    directory->set_partition(entry.partition);
-    directory->set_name(entry.name);
+    directory->set_partition(wire::WireText(entry.partition));
+    directory->set_name(wire::WireText(entry.name));
     directory->set_role(RoleOf(entry.role));
-    directory->set_reason(entry.reason);
+    directory->set_reason(wire::WireText(entry.reason));
     directory->set_bytes(entry.bytes);
     directory->set_files(entry.files);
   }

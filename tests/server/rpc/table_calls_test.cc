@@ -180,6 +180,23 @@ TEST_F(TableCallsTest, WhatLooksAtDirectoriesIsHandedOn) {
   EXPECT_EQ(decision.entries(0).decision(), v1::COMPACTION_TYPE_MINOR);
 }
 
+// A string field that is not UTF-8 would make the whole answer unreadable.
+TEST_F(TableCallsTest, NamesOfFilesThatAreNotUtf8CanBeRead) {
+  directories_.entries = std::vector<DirectoryEntry>{
+      {"", "caf\xe9", DirectoryEntry::Role::kForeign, "'caf\xe9' is foreign", 0, 0}};
+  directories_.cleaner =
+      std::vector<CleanerEntry>{{CompactionRow{}, {"caf\xe9"}, {}, "caf\xe9 waits"}};
+  v1::ListDirectoriesRequest list;
+  list.mutable_table()->set_database("sales");
+  list.mutable_table()->set_table("orders");
+  v1::ListDirectoriesResponse listed;
+  ASSERT_THAT(Call(&Tables::ListDirectories, *tables_, list, &listed), IsOk());
+  EXPECT_EQ(listed.directories(0).name(), "caf\uFFFD");
+  v1::ExplainCleanerResponse cleaner;
+  ASSERT_THAT(Call(&Admin::ExplainCleaner, *admin_, v1::ExplainCleanerRequest(), &cleaner), IsOk());
+  EXPECT_EQ(cleaner.entries(0).directories(0), "caf\uFFFD");
+}
+
 TEST_F(TableCallsTest, CompactionsAreQueuedOnceAndCancelled) {
   CreateTable("orders");
   v1::EnqueueCompactionRequest request;
