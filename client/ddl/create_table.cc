@@ -297,9 +297,7 @@ bool CreateTable::transactional() const {
 
 TableKind CreateTable::kind() const {
   if (external) return TableKind::kExternal;
-  std::string words = PropertyIgnoreCase(properties, "transactional_properties");
-  if (AsciiEqualsIgnoreCase(words, "insert_only")) return TableKind::kInsertOnly;
-  return format == FileFormat::kOrc ? TableKind::kFullAcid : TableKind::kInsertOnly;
+  return ManagedKind(format, properties);
 }
 
 absl::StatusOr<CreateTable> ParseCreateTable(std::string_view text) {

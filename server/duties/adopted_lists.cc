@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/state/commands.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
@@ -41,6 +42,20 @@ absl::Status ForEachDir(const TableListings& listings, Visit visit) {
     }
   }
   return absl::OkStatus();
+}
+
+// No sequence gets that far: the name is damaged or forged, and counting on from it would fail.
+absl::Status CheckForeignIds(const std::string& path, const acid::AcidDirName& name) {
+  const int64_t highest = std::max(name.max_write_id, name.visibility.value());
+  if (highest <= state::kMaxForeignId) return absl::OkStatus();
+  return MakeError(
+      ErrorReason::kMalformedDirectory,
+      fmt::format("{} has the id {} in its name, which leaves no room to count on (ids up to {} "
+                  "are taken over): no engine wrote it; move it out of the table directory",
+                  Printable(path),
+                  highest,
+                  state::kMaxForeignId),
+      {{"path", path}});
 }
 
 absl::Status CheckJudged(const std::string& path, TxnId txn, const TxnSnapshot& list) {
@@ -106,6 +121,7 @@ absl::StatusOr<AdoptedWriteIds> AdoptWriteIds(const TableListings& listings,
   SKEP_RETURN_IF_ERROR(ForEachDir(
       listings,
       [&](const std::string& path, const acid::AcidDir& dir, const acid::Listing&) -> absl::Status {
+        SKEP_RETURN_IF_ERROR(CheckForeignIds(path, dir.name));
         const int64_t highest = dir.name.max_write_id;
         if (high && highest > *high) {
           return Refuse(

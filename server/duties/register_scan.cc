@@ -29,7 +29,7 @@ bool IsTrue(const Properties& properties, std::string_view key) {
   return AsciiEqualsIgnoreCase(PropertyIgnoreCase(properties, key), "true");
 }
 
-// Managed means transactional: ORC is full ACID unless the table says insert-only (P-1…P-3).
+// Managed means transactional (P-1).
 absl::StatusOr<TableKind> KindOf(const TableName& name, const GivenDefinition& definition) {
   if (IsTrue(definition.properties, "EXTERNAL")) return TableKind::kExternal;
   const std::string transactional = PropertyIgnoreCase(definition.properties, "transactional");
@@ -43,10 +43,7 @@ absl::StatusOr<TableKind> KindOf(const TableName& name, const GivenDefinition& d
                     Printable(transactional)),
         {{"table", name.ToString()}});
   }
-  const std::string form = PropertyIgnoreCase(definition.properties, "transactional_properties");
-  const bool insert_only =
-      definition.format != FileFormat::kOrc || AsciiEqualsIgnoreCase(form, "insert_only");
-  return insert_only ? TableKind::kInsertOnly : TableKind::kFullAcid;
+  return ManagedKind(definition.format, definition.properties);
 }
 
 std::vector<std::string> NamesOf(const std::vector<Column>& columns) {
@@ -128,7 +125,23 @@ class Scan {
  private:
   void Note(std::string text) { result_.notes.push_back(std::move(text)); }
 
+  // Part of a table is no table: its files belong to write ids that it would not count.
+  absl::Status CheckOutsideAcidDirectories() {
+    for (const std::string_view part : SplitText(request_.location, '/')) {
+      const auto dir = acid::ParseDirName(part);
+      if (!dir.ok() || !dir->has_value()) continue;
+      return MakeError(ErrorReason::kLocationNotAllowed,
+                       fmt::format("{} lies in the ACID directory '{}' of a table; give the "
+                                   "directory of the whole table",
+                                   Printable(request_.location),
+                                   Printable(part)),
+                       {{"path", request_.location}});
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckLocation() {
+    SKEP_RETURN_IF_ERROR(CheckOutsideAcidDirectories());
     absl::StatusOr<fs::FileInfo> info = fs_.Stat(request_.location);
     if (!info.ok() && !absl::IsNotFound(info.status())) return info.status();
     if (info.ok() && info->kind == fs::EntryKind::kDirectory) return absl::OkStatus();

@@ -197,6 +197,9 @@ struct ReserveTable {
   std::string location;
   RequestKey request;
 };
+// The highest write id or transaction id that a table from elsewhere may bring: counters go on above
+// it, and half of the range is left to them.
+inline constexpr int64_t kMaxForeignId = int64_t{1} << 62;
 struct RegisterTable {
   TableName name;
   std::string location;

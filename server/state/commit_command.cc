@@ -142,7 +142,12 @@ absl::StatusOr<Write> State::Impl::CheckWrite(const TxnRow& txn,
   if (op == WriteOp::kDrop) {
     return InvalidField("operation", "a drop is no write that is declared; use DropTable");
   }
-  if (table.kind == TableKind::kExternal) return NotTransactional(table.name, "write to");
+  if (table.kind == TableKind::kExternal) {
+    return TableMayNot(
+        table.name,
+        "write to",
+        "it is an external table, whose files Skep never touches; use a managed table");
+  }
   const bool changes_rows = op == WriteOp::kUpdate || op == WriteOp::kDelete;
   if (table.kind == TableKind::kInsertOnly && changes_rows) {
     return TableMayNot(table.name,

@@ -46,6 +46,15 @@ absl::Status CheckSchema(const TableSchema& schema) {
   return absl::OkStatus();
 }
 
+// A counter raised near its end would come round to negative ids.
+absl::Status CheckForeignId(std::string_view field, int64_t id) {
+  if (id <= kMaxForeignId) return absl::OkStatus();
+  return InvalidField(
+      field,
+      fmt::format(
+          "the id {} leaves no room to count on: ids up to {} are taken over", id, kMaxForeignId));
+}
+
 absl::Status CheckLocationForm(const std::string& location) {
   if (location.starts_with('/')) return absl::OkStatus();
   return MakeError(
@@ -64,6 +73,19 @@ absl::Status CheckManaged(const TableName& name, const Properties& properties) {
                   "Skep does not do; leave the property out or make it external",
                   name.ToString()),
       {{"what", "managed tables that are not transactional"}});
+}
+
+// Files of the one kind are no files of the other: Hive would read them wrongly.
+absl::Status CheckKindStays(const TableRow& table, const Properties& properties) {
+  const TableKind kind = ManagedKind(table.format, properties);
+  if (kind == table.kind) return absl::OkStatus();
+  return MakeError(ErrorReason::kOperationNotAllowed,
+                   fmt::format("{} is {}: transactional_properties would make it {}, and its files "
+                               "stay what they are; create another table and copy the rows",
+                               table.name.ToString(),
+                               TableKindName(table.kind),
+                               TableKindName(kind)),
+                   {{"table", table.name.ToString()}, {"operation", "set properties"}});
 }
 
 }  // namespace
@@ -110,9 +132,8 @@ absl::StatusOr<TableInfo> State::Create(const CreateTable& command, Now now, Uni
   SKEP_RETURN_IF_ERROR(s.registry.CheckFree(command.name, command.location, command.request));
   TableRow row;
   row.name = command.name;
-  row.kind = command.external                     ? TableKind::kExternal
-             : command.format == FileFormat::kOrc ? TableKind::kFullAcid
-                                                  : TableKind::kInsertOnly;
+  row.kind =
+      command.external ? TableKind::kExternal : ManagedKind(command.format, command.properties);
   row.format = command.format;
   row.location = command.location;
   row.schema = command.schema;
@@ -168,6 +189,8 @@ absl::StatusOr<TableInfo> State::Register(const RegisterTable& command, Now now,
   if (known != nullptr) return s.CreatedBefore(*known, command.name);
   SKEP_RETURN_IF_ERROR(CheckSchema(command.schema));
   SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
+  SKEP_RETURN_IF_ERROR(CheckForeignId("valid_write_ids", command.highest_write_id.value()));
+  SKEP_RETURN_IF_ERROR(CheckForeignId("valid_txns", command.adopted_txn_bound.value()));
   for (int64_t id : command.aborted_write_ids) {
     if (id > 0 && id <= command.highest_write_id.value()) continue;
     return InvalidField(
@@ -268,6 +291,7 @@ absl::Status State::SetProperties(const TableName& name,
   if (properties == found->properties) return absl::OkStatus();
   if (found->kind != TableKind::kExternal) {
     SKEP_RETURN_IF_ERROR(CheckManaged(name, properties));
+    SKEP_RETURN_IF_ERROR(CheckKindStays(*found, properties));
   }
   s.registry.Change(found->id)->properties = std::move(properties);
   s.registry.Save(found->id, unit);

@@ -47,6 +47,12 @@ absl::StatusOr<FileFormat> ParseFileFormat(std::string_view text) {
       {{"field", "format"}, {"format", std::string(text)}});
 }
 
+TableKind ManagedKind(FileFormat format, const Properties& properties) {
+  const std::string form = PropertyIgnoreCase(properties, "transactional_properties");
+  const bool full = format == FileFormat::kOrc && !AsciiEqualsIgnoreCase(form, "insert_only");
+  return full ? TableKind::kFullAcid : TableKind::kInsertOnly;
+}
+
 std::string PropertyIgnoreCase(const Properties& properties, std::string_view key) {
   for (const auto& [name, value] : properties) {
     if (AsciiEqualsIgnoreCase(name, key)) return value;

@@ -28,6 +28,10 @@ struct TableSchema {
 
 using Properties = std::map<std::string, std::string>;
 
+// What a managed table is: ORC is full ACID unless `transactional_properties` says insert_only, any
+// other format is insert-only (P-1…P-3).
+TableKind ManagedKind(FileFormat format, const Properties& properties);
+
 // A property with this key in any case, as Hive looks up NO_AUTO_COMPACTION. Empty if absent.
 std::string PropertyIgnoreCase(const Properties& properties, std::string_view key);
 

@@ -54,6 +54,17 @@ TEST(AdoptWriteIds, TakesHighAndAbortedIdsOfTheList) {
   EXPECT_TRUE(adopted->from_list);
 }
 
+TEST(AdoptWriteIds, RefusesNamesThatLeaveNoRoomToCountOn) {
+  for (const char* name : {"delta_9223372036854775807_9223372036854775807_0000",
+                           "base_9223372036854775807",
+                           "base_0000003_v9223372036854775807"}) {
+    SCOPED_TRACE(name);
+    const auto adopted = AdoptWriteIds(Unpartitioned({name}), "");
+    EXPECT_THAT(adopted, HasReason(ErrorReason::kMalformedDirectory));
+    EXPECT_THAT(MessageOf(adopted.status()), HasSubstr(name));
+  }
+}
+
 TEST(AdoptWriteIds, RefusesByName) {
   struct Case {
     const char* name;

@@ -72,6 +72,14 @@ class RegisterScanTest : public ::testing::Test {
 
 // ---- directories made here ----
 
+TEST_F(RegisterScanTest, TakesNoPartOfATable) {
+  compact::WriteWorkedExample(fs_, root_.path());
+  for (const char* part : {"delta_0000001_0000001_0000", "delta_0000001_0000001_0000/p=1"}) {
+    SCOPED_TRACE(part);
+    EXPECT_THAT(Scan(Request(root_ / part)), HasReason(ErrorReason::kLocationNotAllowed));
+  }
+}
+
 TEST_F(RegisterScanTest, TakesOverAPlainTable) {
   compact::WriteWorkedExample(fs_, root_.path());
   SKEP_ASSERT_OK_AND_ASSIGN(const RegisterScanResult found, Scan());

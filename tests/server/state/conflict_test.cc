@@ -258,7 +258,7 @@ TEST(Commit, SaysWhatTransactionAndTableCannot) {
        ErrorReason::kOperationNotAllowed},
       {"update of insert-only", d, {T("lines"), {{"", kU}}}, ErrorReason::kOperationNotAllowed},
       {"delete from insert-only", d, {T("lines"), {{"", kD}}}, ErrorReason::kOperationNotAllowed},
-      {"external", d, {T("x"), {{"", kI}}}, ErrorReason::kTableNotTransactional},
+      {"external", d, {T("x"), {{"", kI}}}, ErrorReason::kOperationNotAllowed},
       {"drop by declaration", d, {T("a"), {{"", kX}}}, ErrorReason::kInvalidRequest},
       {"a partition of other columns", d, {T("a"), {{"q=1", kI}}}, ErrorReason::kInvalidRequest},
       {"a partition of a table without",

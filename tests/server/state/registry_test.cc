@@ -157,6 +157,23 @@ TEST(Register, TakesItsReservationAndRefusesImpossibleIds) {
   EXPECT_EQ(server.Register(command)->row.id, info->row.id);
 }
 
+// A counter at the end of its range would come round to negative ids.
+TEST(Register, TakesNoIdsThatLeaveNoRoomToCountOn) {
+  Server server;
+  RegisterTable command;
+  command.name = T("a");
+  command.location = "/w/a";
+  command.schema.columns = *ParseColumns("id bigint");
+  command.highest_write_id = WriteId(kMaxForeignId + 1);
+  EXPECT_THAT(server.Register(command), HasReason(ErrorReason::kInvalidRequest));
+  command.highest_write_id = WriteId(kMaxForeignId);
+  command.adopted_txn_bound = TxnId(INT64_MAX);
+  EXPECT_THAT(server.Register(command), HasReason(ErrorReason::kInvalidRequest));
+  command.adopted_txn_bound = TxnId(kMaxForeignId);
+  EXPECT_THAT(server.Register(command), IsOk());
+  EXPECT_EQ(server.Open().value(), kMaxForeignId + 1);
+}
+
 TEST(SetProperties, SetsAndUnsets) {
   Server server;
   server.MakeTable("a");
@@ -173,6 +190,8 @@ TEST(SetProperties, SetsAndUnsets) {
   ASSERT_THAT(set({{"y", "3"}}, {}), IsOk());
   EXPECT_EQ(server.stored().counters.seq, before) << "no change, no unit";
   EXPECT_THAT(set({{"transactional", "false"}}, {}), HasReason(ErrorReason::kNotSupported));
+  EXPECT_THAT(set({{"transactional_properties", "insert_only"}}, {}),
+              HasReason(ErrorReason::kOperationNotAllowed));
 }
 
 // ---- request ids (R-25) ----
