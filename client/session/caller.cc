@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/wire/base_wire.h"
 #include "storage/model/errors.h"
 
 namespace skep::client {
@@ -54,6 +55,17 @@ void Caller::Start(const std::string& method,
   operation->done = std::move(done);
   operation->pause = retry_.first_pause;
   GiveRequestId(*operation->request, ports_.random);
+  // gRPC would refuse it at the other end, as a lack of resources that a retry may help.
+  const size_t size = operation->request->ByteSizeLong();
+  if (size > wire::kMaxRequestBytes) {
+    operation->done(
+        MakeError(ErrorReason::kInvalidRequest,
+                  "the request of " + method + " has " + std::to_string(size) +
+                      " bytes, and a server takes " + std::to_string(wire::kMaxRequestBytes) +
+                      " at most: give less at once",
+                  {{"field", "request"}, {"limit", std::to_string(wire::kMaxRequestBytes)}}));
+    return;
+  }
   Attempt(std::move(operation));
 }
 

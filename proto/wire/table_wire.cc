@@ -22,6 +22,7 @@ absl::StatusOr<Column> ReadColumn(const v1::Column& from, std::string_view field
   column.name = AsciiLower(from.name());
   if (column.name.empty()) return BadField(fmt::format("{}.name", field), "missing");
   SKEP_RETURN_IF_ERROR(CheckText(fmt::format("{}.name", field), column.name, kMaxColumnBytes));
+  SKEP_RETURN_IF_ERROR(CheckText(fmt::format("{}.type", field), from.type(), kMaxTypeBytes));
   absl::StatusOr<HiveType> type = ParseHiveType(from.type());
   if (!type.ok()) {
     return BadField(fmt::format("{}.type", field),

@@ -15,6 +15,7 @@ namespace skep::wire {
 inline constexpr int64_t kMaxColumns = 10'000;
 inline constexpr int64_t kMaxColumnBytes = 767;  // as Hive's metastore
 inline constexpr int64_t kMaxCommentBytes = 4000;
+inline constexpr int64_t kMaxTypeBytes = 64 * 1024;
 inline constexpr int64_t kMaxProperties = 1000;
 inline constexpr int64_t kMaxPropertyKeyBytes = 256;
 inline constexpr int64_t kMaxPropertyValueBytes = 64 * 1024;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <grpc/support/log.h>
 
+#include "proto/wire/protobuf_log.h"
 #include "server/daemon/command_line.h"
 #include "server/daemon/config.h"
 #include "server/daemon/config_check.h"
@@ -104,6 +105,7 @@ int Serve(Daemon& daemon, const Settings& settings) {
 
 int RunDaemon(const Settings& settings) {
   ConfigureLog(settings.log);
+  wire::LogWhatProtobufSays();
   SystemClock clock;
   const MonoTime begin = clock.MonoNow();
   Log(LogLevel::kInfo,

@@ -54,7 +54,9 @@ int HexValue(char c) {
 
 absl::Status RefusePartition(std::string_view text, std::string_view why) {
   return MakeError(ErrorReason::kInvalidRequest,
-                   fmt::format("partition '{}' {}: write it as k1=v1/k2=v2", Printable(text), why),
+                   fmt::format("partition '{}' {}: write it as k1=v1/k2=v2",
+                               Printable(text.substr(0, 2 * kMaxNameLength)),
+                               why),
                    {{"field", "partition"}, {"partition", std::string(text)}});
 }
 
@@ -71,7 +73,8 @@ absl::StatusOr<TableName> ParseTableName(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos || text.find('.', dot + 1) != std::string_view::npos) {
     return MakeError(ErrorReason::kInvalidRequest,
-                     fmt::format("'{}' is not a table name: write DATABASE.TABLE", Printable(text)),
+                     fmt::format("'{}' is not a table name: write DATABASE.TABLE",
+                                 Printable(text.substr(0, 2 * kMaxNameLength))),
                      {{"field", "table"}, {"name", std::string(text)}});
   }
   return MakeTableName(text.substr(0, dot), text.substr(dot + 1));

@@ -248,16 +248,19 @@ TEST(RegisterTable, IsRefusedByField) {
   R good;
   SetOrders(good.mutable_name());
   good.set_location("/w/orders");
-  EachIsRefused<R>(good,
-                   {
-                       {"no location", "location", [](R* r) { r->clear_location(); }},
-                       {"partition columns alone",
-                        "partition_columns",
-                        [](R* r) {
-                          r->add_partition_columns()->set_name("p");
-                          r->mutable_partition_columns(0)->set_type("int");
-                        }},
-                   });
+  EachIsRefused<R>(
+      good,
+      {
+          {"no location", "location", [](R* r) { r->clear_location(); }},
+          {"partition columns alone",
+           "partition_columns",
+           [](R* r) {
+             r->add_partition_columns()->set_name("p");
+             r->mutable_partition_columns(0)->set_type("int");
+           }},
+          {"format alone", "format", [](R* r) { r->set_format(v1::FILE_FORMAT_PARQUET); }},
+          {"properties alone", "properties", [](R* r) { (*r->mutable_properties())["k"] = "v"; }},
+      });
 }
 
 TEST(AllocateWriteIds, IsRefusedByField) {

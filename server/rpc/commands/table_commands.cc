@@ -1,12 +1,26 @@
 #include "server/rpc/commands/table_commands.h"
 
+#include <string_view>
+
 #include "proto/wire/base_wire.h"
-#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/table_wire.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "storage/base/status_macros.h"
 
 namespace skep::wire {
+namespace {
+
+// Without columns the files say what the table is: what else was given would be passed over.
+absl::Status CheckNoDefinition(const v1::RegisterTableRequest& from) {
+  constexpr std::string_view kWithout = "given without `columns`";
+  if (!from.partition_columns().empty()) return BadField("partition_columns", kWithout);
+  if (from.format() != v1::FILE_FORMAT_UNSPECIFIED) return BadField("format", kWithout);
+  if (!from.properties().empty()) return BadField("properties", kWithout);
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 void ToProto(const state::TableInfo& from, v1::Table* to) {
   ToProto(from.row, to);
@@ -37,9 +51,7 @@ absl::StatusOr<state::ReserveTable> FromProto(const v1::RegisterTableRequest& fr
   SKEP_RETURN_IF_ERROR(
       CheckCount("location", static_cast<int64_t>(from.location().size()), 1, kMaxLocationBytes));
   command.location = from.location();
-  if (from.columns().empty() && !from.partition_columns().empty()) {
-    return BadField("partition_columns", "given without `columns`");
-  }
+  if (from.columns().empty()) SKEP_RETURN_IF_ERROR(CheckNoDefinition(from));
   SKEP_RETURN_IF_ERROR(SchemaFromProto(from.columns(), from.partition_columns()).status());
   SKEP_ASSIGN_OR_RETURN(command.request, RequestKeyFromProto(from.request_id(), from.repeat()));
   return command;

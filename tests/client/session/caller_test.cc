@@ -120,6 +120,16 @@ TEST(Caller, EndsACallThatHangs) {
   EXPECT_EQ(world.clock.MonoNow(), start + seconds(10));
 }
 
+TEST(Caller, SendsNothingThatIsTooLargeForAServer) {
+  CallerWorld world;
+  Caller caller({world.server, world.executor, world.clock, world.random, world.blocker}, {});
+  Enqueue request;
+  request.set_partition(std::string(5 << 20, 'x'));
+  EXPECT_THAT(caller.Call(request, world.clock.MonoNow() + seconds(1)),
+              HasReason(ErrorReason::kInvalidRequest));
+  EXPECT_TRUE(world.server.seen.empty());
+}
+
 TEST(Caller, KeepsARequestIdThatWasGiven) {
   CallerWorld world;
   Caller caller({world.server, world.executor, world.clock, world.random, world.blocker}, {});
