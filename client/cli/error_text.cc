@@ -30,8 +30,6 @@ std::string_view Remedy(ErrorReason reason) {
     case ErrorReason::kOverloaded:
     case ErrorReason::kTooManyOpenTxns:
       return "Try again in a moment.";
-    case ErrorReason::kStoreFull:
-      return "Free space on the server's disk.";
     case ErrorReason::kCorruptStore:
     case ErrorReason::kCorruptFile:
     case ErrorReason::kMalformedDirectory:
@@ -43,6 +41,14 @@ std::string_view Remedy(ErrorReason reason) {
     default:
       return "";
   }
+}
+
+// The command that a remedy names, where the message names it already.
+bool SaysIt(std::string_view message, std::string_view remedy) {
+  const size_t at = remedy.find("skepctl ");
+  if (at == std::string_view::npos) return false;
+  const std::string_view command = remedy.substr(at);
+  return message.find(command.substr(0, command.find('.'))) != std::string_view::npos;
 }
 
 std::string ShownMessage(const absl::Status& status) {
@@ -74,6 +80,7 @@ std::string ErrorText(std::string_view what,
   const std::string message = ShownMessage(status);
   if (!message.empty()) text += ": " + Sentence(message);
   std::string_view remedy = Remedy(reason);
+  if (SaysIt(message, remedy)) remedy = "";
   std::string connection;
   if (reason == ErrorReason::kUnspecified && status.code() == absl::StatusCode::kUnavailable) {
     connection = "No answer from " + std::string(endpoint) +

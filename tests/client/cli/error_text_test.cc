@@ -22,6 +22,15 @@ TEST(ErrorText, SaysWhatFailedWhyAndWhatToTry) {
       "skepctl: cannot show table: NO_SUCH_TABLE: there is no table d.t. Names: skepctl show "
       "tables.\n");
   EXPECT_EQ(
+      ErrorText("show table",
+                MakeError(ErrorReason::kNoSuchTable,
+                          "there is no table d.t; `skepctl show tables` lists those there are"),
+                kSocket,
+                Detail::kShort),
+      "skepctl: cannot show table: NO_SUCH_TABLE: there is no table d.t; `skepctl show "
+      "tables` lists those there are.\n")
+      << "the way out is said once";
+  EXPECT_EQ(
       ErrorText("status", absl::UnavailableError("connection refused"), kSocket, Detail::kShort),
       "skepctl: cannot status: UNAVAILABLE: connection refused. No answer from "
       "unix:/run/skep/skepd.sock: is skepd running there (systemctl status skepd)? Another place: "
