@@ -66,11 +66,16 @@ void DefineShow(CLI::App& app, const Choose& choose) {
       "  skepctl show transactions --older-than 1h\n"
       "  skepctl show transactions --state open,aborted -o hive\n",
       [](CLI::App& command, auto& draft) {
-        command.add_option("--state", draft.options.states, "open, aborted")->delimiter(',');
-        command.add_option("--user", draft.options.user, "of this user only");
-        command.add_option("--table", draft.options.table, "that write DB.TABLE");
-        command.add_option("--type", draft.options.type, "default, read_only, compaction, …");
+        command.add_option("--state", draft.options.states, "open, aborted")
+            ->type_name("STATE")
+            ->delimiter(',');
+        command.add_option("--user", draft.options.user, "of this user only")->type_name("USER");
+        command.add_option("--table", draft.options.table, "that write DB.TABLE")
+            ->type_name("TABLE");
+        command.add_option("--type", draft.options.type, "default, read_only, compaction, …")
+            ->type_name("TYPE");
         command.add_option("--older-than", draft.span, "opened longer ago than 30s, 1h, 2d")
+            ->type_name("SPAN")
             ->check(CheckSpan);
       },
       [](auto& draft) {
@@ -87,7 +92,9 @@ void DefineShow(CLI::App& app, const Choose& choose) {
         command.add_option(
             "resource", draft.options.resource, "DB, DB.TABLE or DB.TABLE/PARTITION");
         command.add_flag("--waiting", draft.options.waiting, "waiting ones only");
-        command.add_option("--txn", draft.id, "of this transaction")->check(CheckId);
+        command.add_option("--txn", draft.id, "of this transaction")
+            ->type_name("ID")
+            ->check(CheckId);
       },
       [](auto& draft) { draft.options.txn = IdOf(draft.id); });
   Add<ShowCompactions>(
@@ -104,9 +111,10 @@ void DefineShow(CLI::App& app, const Choose& choose) {
             .add_option("--state",
                         draft.options.states,
                         "initiated, working, ready-for-cleaning, succeeded, failed, …")
+            ->type_name("STATE")
             ->delimiter(',');
-        command.add_option("--type", draft.options.type, "major, minor");
-        command.add_option("--id", draft.id, "this one")->check(CheckId);
+        command.add_option("--type", draft.options.type, "major, minor")->type_name("TYPE");
+        command.add_option("--id", draft.id, "this one")->type_name("ID")->check(CheckId);
       },
       [](auto& draft) { draft.options.id = IdOf(draft.id); });
   Add<ShowTables>(show,
@@ -146,7 +154,9 @@ void DefineShow(CLI::App& app, const Choose& choose) {
       "  skepctl show snapshot --txn 812\n",
       [](CLI::App& command, auto& draft) {
         command.add_option("table", draft.options.table, "DB.TABLE: its write ids");
-        command.add_option("--txn", draft.id, "as this open transaction sees it")->check(CheckId);
+        command.add_option("--txn", draft.id, "as this open transaction sees it")
+            ->type_name("ID")
+            ->check(CheckId);
       },
       [](auto& draft) { draft.options.txn = IdOf(draft.id); });
 }
@@ -204,19 +214,22 @@ void DefineTables(CLI::App& app, const Choose& choose) {
       [](CLI::App& command, auto& draft) {
         command.add_option("table", draft.options.table, "DB.TABLE")->required();
         command.add_option("--columns", draft.options.columns, "'name type, …' in Hive's words")
+            ->type_name("COLUMNS")
             ->required();
-        command.add_option("--partitioned-by", draft.options.partitioned_by, "'name type, …'");
+        command.add_option("--partitioned-by", draft.options.partitioned_by, "'name type, …'")
+            ->type_name("COLUMNS");
         command
             .add_option("--format",
                         draft.options.format,
                         "orc (full ACID), text, parquet, avro (insert-only)")
+            ->type_name("FORMAT")
             ->capture_default_str();
         command.add_flag(
             "--external", draft.options.external, "its files are never written by Skep");
-        command.add_option("--location", draft.options.location, "default: FIRST_ROOT/DB.db/TABLE");
-        command
-            .add_option(
-                "--set", draft.options.properties, "a table property, KEY=VALUE; may be repeated")
+        command.add_option("--location", draft.options.location, "default: FIRST_ROOT/DB.db/TABLE")
+            ->type_name("DIR");
+        command.add_option("--set", draft.options.properties, "a table property; may be repeated")
+            ->type_name("KEY=VALUE")
             ->take_all()
             ->expected(1);
       });
@@ -233,15 +246,20 @@ void DefineTables(CLI::App& app, const Choose& choose) {
       [](CLI::App& command, auto& draft) {
         command.add_option("table", draft.options.table, "DB.TABLE")->required();
         command.add_option("directory", draft.options.directory, "of the table")->required();
-        command.add_option(
-            "--ddl", draft.options.ddl_file, "file with Hive's SHOW CREATE TABLE; - for stdin");
-        command.add_option(
-            "--write-ids",
-            draft.options.write_ids,
-            "DB.T:HIGH:MIN_OPEN:OPEN,…:ABORTED,…; without it all on disk is committed");
-        command.add_option("--txns",
-                           draft.options.txns,
-                           "HIGH:MIN_OPEN:OPEN,…:ABORTED,… or all: how _vN directories are judged");
+        command
+            .add_option(
+                "--ddl", draft.options.ddl_file, "file with Hive's SHOW CREATE TABLE; - for stdin")
+            ->type_name("FILE");
+        command
+            .add_option("--write-ids",
+                        draft.options.write_ids,
+                        "DB.T:HIGH:MIN_OPEN:OPEN,…:ABORTED,…; without it all on disk is committed")
+            ->type_name("LIST");
+        command
+            .add_option("--txns",
+                        draft.options.txns,
+                        "HIGH:MIN_OPEN:OPEN,…:ABORTED,… or all: how _vN directories are judged")
+            ->type_name("LIST");
       });
   CLI::App& drop = *app.add_subcommand("drop", "Drops a table.");
   drop.require_subcommand(1);
@@ -269,6 +287,7 @@ void DefineWork(CLI::App& app, const Choose& choose) {
         command.add_option("resource", draft.options.resource, "DB.TABLE or DB.TABLE/PARTITION")
             ->required();
         command.add_option("--type", draft.options.type, "major or minor")
+            ->type_name("TYPE")
             ->required()
             ->check(CLI::IsMember({"major", "minor"}, CLI::ignore_case));
         command.add_flag(
@@ -288,9 +307,12 @@ void DefineWork(CLI::App& app, const Choose& choose) {
       "  skepctl abort transactions --user etl --older-than 2d --dry-run\n",
       [](CLI::App& command, auto& draft) {
         auto* ids = command.add_option("ids", draft.ids, "transaction ids")->check(CheckId);
-        command.add_option("--user", draft.options.user, "all of this user")->excludes(ids);
+        command.add_option("--user", draft.options.user, "all of this user")
+            ->type_name("USER")
+            ->excludes(ids);
 
         command.add_option("--older-than", draft.span, "all opened longer ago than 2h, 3d")
+            ->type_name("SPAN")
             ->check(CheckSpan)
             ->excludes(ids);
       },
@@ -313,9 +335,11 @@ void DefineRows(CLI::App& app, const Choose& choose) {
                   .add_option("resource", draft.options.resource, "DB.TABLE or DB.TABLE/PARTITION")
                   ->required();
               command.add_flag("--row-ids", draft.options.row_ids, "with the identity of each row");
-              command.add_option("--where",
-                                 draft.options.where,
-                                 "comparisons, IN, BETWEEN, IS [NOT] NULL, joined by AND");
+              command
+                  .add_option("--where",
+                              draft.options.where,
+                              "comparisons, IN, BETWEEN, IS [NOT] NULL, joined by AND")
+                  ->type_name("CONDITIONS");
             });
   Add<Dump>(
       app,
@@ -329,15 +353,21 @@ void DefineRows(CLI::App& app, const Choose& choose) {
       [](CLI::App& command, auto& draft) {
         command.add_option("directory", draft.options.directory, "of a table or partition")
             ->required();
-        command.add_option(
-            "--write-ids",
-            draft.options.write_ids,
-            "DB.T:HIGH:MIN_OPEN:OPEN,…:ABORTED,…; without it all that is there is visible");
-        command.add_option("--txns",
-                           draft.options.txns,
-                           "HIGH:MIN_OPEN:OPEN,…:ABORTED,…; without it every _vN is committed");
-        command.add_option(
-            "--ddl", draft.options.ddl_file, "file with Hive's SHOW CREATE TABLE; - for stdin");
+        command
+            .add_option(
+                "--write-ids",
+                draft.options.write_ids,
+                "DB.T:HIGH:MIN_OPEN:OPEN,…:ABORTED,…; without it all that is there is visible")
+            ->type_name("LIST");
+        command
+            .add_option("--txns",
+                        draft.options.txns,
+                        "HIGH:MIN_OPEN:OPEN,…:ABORTED,…; without it every _vN is committed")
+            ->type_name("LIST");
+        command
+            .add_option(
+                "--ddl", draft.options.ddl_file, "file with Hive's SHOW CREATE TABLE; - for stdin")
+            ->type_name("FILE");
         command.add_flag("--stats", draft.options.stats, "say what was read, skipped and why");
       });
 }

@@ -33,6 +33,12 @@ constexpr char kFooter[] =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict or aborted, 5 not allowed,\n"
     "6 unavailable (a retry may help), 7 --wait ended by --timeout, 130 interrupted.\n";
 
+// Under the help of each command.
+constexpr char kGlobalHint[] =
+    "Every command also takes --json and -o, --columns, --sort, --limit, --timeout, --endpoint "
+    "and\n"
+    "the other options of skepctl --help.\n";
+
 constexpr std::pair<const char*, Output> kOutputs[] = {{"table", Output::kTable},
                                                        {"wide", Output::kWide},
                                                        {"json", Output::kJson},
@@ -51,6 +57,17 @@ class FirstLines : public CLI::Formatter {
     CLI::detail::format_help(
         out, command->get_name(), text.substr(0, text.find('\n')), get_column_width());
     return out.str();
+  }
+
+  // "--state STATE ...", "--type TYPE (required)": what to give, without CLI11's own notes.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name().substr(0, option->get_type_name().find(':'));
+    std::string text;
+    if (option->get_items_expected_max() > 0 && !option->get_positional()) text += " " + type;
+    if (option->get_items_expected_max() > 1) text += " ...";
+    if (!option->get_default_str().empty()) text += " (default " + option->get_default_str() + ")";
+    if (option->get_required() && !option->get_positional()) text += " (required)";
+    return text;
   }
 };
 
@@ -75,18 +92,21 @@ std::string CheckOutput(const std::string& text) {
 
 void DefineGlobals(CLI::App& app, RawGlobal& raw, GlobalOptions& global) {
   app.add_option(
-      "-e,--endpoint",
-      global.endpoint,
-      "unix:/path/to/skepd.sock or HOST:PORT (or SKEP_ENDPOINT; default the local socket)");
+         "-e,--endpoint",
+         global.endpoint,
+         "unix:/path/to/skepd.sock or HOST:PORT (or SKEP_ENDPOINT; default the local socket)")
+      ->type_name("ENDPOINT");
   app.add_option("-o,--output", raw.output, "table, wide, json, jsonl, csv, tsv, hive or name")
+      ->type_name("FORM")
       ->check(CheckOutput);
   app.add_flag("--json", raw.json, "the same as -o json: the server's reply, all pages joined");
   app.add_option(
          "--timeout", raw.timeout, "of each call, as 500ms, 30s, 5m (default 10s; --wait: none)")
+      ->type_name("SPAN")
       ->check(CheckSpan);
-  app.add_option("--limit", raw.limit, "at most so many rows")->check(CheckId);
-  app.add_option("--columns", raw.columns, "titles to show, as a,b");
-  app.add_option("--sort", global.sort, "by a title; -TITLE descending");
+  app.add_option("--limit", raw.limit, "at most so many rows")->type_name("N")->check(CheckId);
+  app.add_option("--columns", raw.columns, "titles to show, as a,b")->type_name("TITLES");
+  app.add_option("--sort", global.sort, "by a title; -TITLE descending")->type_name("TITLE");
   app.add_flag("--no-headers", global.no_headers, "no line of titles");
   auto* utc = app.add_flag("--utc", raw.utc, "times in UTC (default)");
   app.add_flag("--local", global.local_time, "times in this machine's zone")->excludes(utc);
@@ -117,8 +137,8 @@ std::string FullName(const CLI::App* app) {
 }
 
 std::string HelpOf(const CLI::App* app) {
-  std::string before = app->get_parent() == nullptr ? "" : FullName(app->get_parent());
-  return app->help(before);
+  if (app->get_parent() == nullptr) return app->help();
+  return app->help(FullName(app->get_parent())) + kGlobalHint;
 }
 
 // Takes the option's value as well, where it stands in the next argument.

@@ -10,8 +10,6 @@ namespace {
 // What to try, where the reason alone says it.
 std::string_view Remedy(ErrorReason reason) {
   switch (reason) {
-    case ErrorReason::kNoSuchTable:
-      return "Names: skepctl show tables.";
     case ErrorReason::kNoSuchTxn:
       return "Open ones: skepctl show transactions.";
     case ErrorReason::kNoSuchLock:
@@ -34,8 +32,6 @@ std::string_view Remedy(ErrorReason reason) {
     case ErrorReason::kCorruptFile:
     case ErrorReason::kMalformedDirectory:
       return "Nothing was changed. Restore the file from a backup or remove what is foreign.";
-    case ErrorReason::kLegacyLayout:
-      return "Run a major compaction in Hive 2 or 3 first.";
     case ErrorReason::kInternal:
       return "This is a fault of Skep. Please report it with this line.";
     default:

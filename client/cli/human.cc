@@ -90,6 +90,10 @@ std::string FormatAge(Timestamp time, Timestamp now) {
   return fmt::format("{}d ago", age / hours(24));
 }
 
+std::string FormatDue(Timestamp time, Timestamp now) {
+  return time - now < seconds(1) ? "now" : "in " + FormatSpan(time - now);
+}
+
 std::string FormatSpan(milliseconds span) {
   if (span.count() < 0) return "-" + FormatSpan(-span);
   if (span < seconds(1)) return fmt::format("{}ms", span.count());

@@ -21,6 +21,8 @@ std::string FormatTime(Timestamp time, Zone zone);
 
 // "12s ago", "3m ago", "5h ago", "3d ago"; "now" for less than a second and for the future.
 std::string FormatAge(Timestamp time, Timestamp now);
+// "in 29s", "in 5m00s"; "now" for less than a second and for the past.
+std::string FormatDue(Timestamp time, Timestamp now);
 // "250ms", "1.5s", "3m12s", "5h03m", "3d04h".
 std::string FormatSpan(std::chrono::milliseconds span);
 // "1.5 KB" (thousands; whole bytes below 1 000).

@@ -1,7 +1,9 @@
 #include "client/cli/listing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "client/cli/usage.h"
 #include "storage/base/status_macros.h"
@@ -23,6 +25,13 @@ absl::StatusOr<size_t> FindColumn(const Listing& listing, std::string_view title
       {{"field", "columns"}}));
 }
 
+bool IsEmptyInEveryRow(const Listing& listing, size_t column) {
+  return !listing.rows.empty() &&
+         std::all_of(listing.rows.begin(), listing.rows.end(), [column](const auto& row) {
+           return row[column].empty();
+         });
+}
+
 absl::StatusOr<std::vector<size_t>> Chosen(const Listing& listing,
                                            const GlobalOptions& global,
                                            Output output) {
@@ -34,7 +43,9 @@ absl::StatusOr<std::vector<size_t>> Chosen(const Listing& listing,
   if (!global.columns.empty()) return chosen;
   if (output == Output::kName) return std::vector<size_t>{listing.name_column};
   for (size_t i = 0; i < listing.columns.size(); ++i) {
-    if (output != Output::kTable || !listing.columns[i].wide) chosen.push_back(i);
+    const bool hidden =
+        output == Output::kTable && (listing.columns[i].wide || IsEmptyInEveryRow(listing, i));
+    if (!hidden) chosen.push_back(i);
   }
   return chosen;
 }
@@ -52,9 +63,16 @@ absl::Status Sort(Listing& listing, std::string_view by) {
   if (by.empty()) return absl::OkStatus();
   const bool descending = by[0] == '-';
   SKEP_ASSIGN_OR_RETURN(size_t column, FindColumn(listing, descending ? by.substr(1) : by));
-  std::stable_sort(listing.rows.begin(), listing.rows.end(), [&](const auto& a, const auto& b) {
-    return descending ? CellLess(b[column], a[column]) : CellLess(a[column], b[column]);
+  const auto& keys = listing.sort_keys.empty() ? listing.rows : listing.sort_keys;
+  std::vector<size_t> order(listing.rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const std::string& x = keys[descending ? b : a][column];
+    return CellLess(x, keys[descending ? a : b][column]);
   });
+  std::vector<std::vector<std::string>> sorted;
+  for (const size_t row : order) sorted.push_back(std::move(listing.rows[row]));
+  listing.rows = std::move(sorted);
   return absl::OkStatus();
 }
 

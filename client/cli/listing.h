@@ -18,12 +18,15 @@ struct Listing {
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+  // What --sort compares where it is not the cells themselves: rows of the same shape with times
+  // and sizes as programs get them. Empty: the cells.
+  std::vector<std::vector<std::string>> sort_keys;
   size_t name_column = 0;  // what -o name prints
-  std::string nothing;     // said to people where there are no rows: "no open transactions"
 };
 
 // The listing as text for table, wide, csv, tsv or name, with --columns, --sort and --no-headers of
-// `global` honoured. Cells of csv are quoted after RFC 4180, those of tsv escaped (\t \n \\). An
+// `global` honoured. A table leaves out columns that no row has anything in, unless --columns asks
+// for them. Cells of csv are quoted after RFC 4180, those of tsv escaped (\t \n \\). An
 // empty listing has a header only for csv and tsv. Errors: kInvalidRequest naming a column that is
 // not there.
 absl::StatusOr<std::string> Render(const Listing& listing,

@@ -44,11 +44,14 @@ absl::Status PrintList(Run& run, const Json& reply, const ListPrinter& printer) 
     default:
       break;
   }
-  const Listing listing = printer.make(items, TimesOf(run));
+  Listing listing = printer.make(items, TimesOf(run));
+  if (!run.global().sort.empty()) {
+    listing.sort_keys = printer.make(items, {Output::kTsv, ZoneOf(run), run.io().clock.Now()}).rows;
+  }
   SKEP_ASSIGN_OR_RETURN(std::string text, Render(listing, run.global(), output));
   out << text;
   const bool for_people = output == Output::kTable || output == Output::kWide;
-  if (listing.rows.empty() && for_people && !listing.nothing.empty()) run.Say(listing.nothing);
+  if (listing.rows.empty() && for_people) run.Say(printer.nothing);
   if (!Text(reply, "nextPageToken").empty() && for_people)
     run.Say("(more are there; --limit cut the list)");
   return absl::OkStatus();

@@ -18,6 +18,7 @@ struct ListPrinter {
   std::string_view items;
   std::function<Listing(const Json& items, const TimeCells& times)> make;
   std::function<std::string(const Json& items)> hive;  // header line and rows
+  std::string nothing;  // said to people where there are no rows: "no open transactions"
 };
 absl::Status PrintList(Run& run, const Json& reply, const ListPrinter& printer);
 

@@ -77,14 +77,34 @@ std::string ResourceOf(const Json& resource) {
   return partition.empty() ? TableOf(resource) : TableOf(resource) + "/" + partition;
 }
 
+std::string JoinedTexts(const Json& list, std::string_view separator) {
+  std::vector<std::string> texts;
+  for (const Json& item : list) {
+    if (item.is_string()) texts.push_back(item.get<std::string>());
+  }
+  return JoinText(texts, separator);
+}
+
 std::string IdOrNothing(int64_t id) { return id == 0 ? "" : std::to_string(id); }
 
 std::string TimeCells::Show(const Json& object, std::string_view field) const {
   std::optional<Timestamp> time = Time(object, field);
   if (!time.has_value()) return "";
-  if (output_ == Output::kCsv || output_ == Output::kTsv) return FormatRfc3339(*time);
-  if (output_ == Output::kWide) return FormatTime(*time, zone_);
-  return FormatAge(*time, now_);
+  return output_ == Output::kTable ? FormatAge(*time, now_) : Full(*time);
+}
+
+std::string TimeCells::ShowDue(const Json& object, std::string_view field) const {
+  std::optional<Timestamp> time = Time(object, field);
+  if (!time.has_value()) return "";
+  return output_ == Output::kTable ? FormatDue(*time, now_) : Full(*time);
+}
+
+std::string TimeCells::ShowBytes(int64_t bytes) const {
+  return for_programs() ? std::to_string(bytes) : FormatBytes(bytes);
+}
+
+std::string TimeCells::Full(Timestamp time) const {
+  return for_programs() ? FormatRfc3339(time) : FormatTime(time, zone_);
 }
 
 }  // namespace skep::cli

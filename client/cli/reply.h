@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <absl/status/statusor.h>
 #include <nlohmann/json.hpp>
@@ -37,17 +38,26 @@ std::string Enum(const Json& object, std::string_view field, std::string_view pr
 std::string TableOf(const Json& name);
 // {"database","table","partition"} → "db.t/p=1".
 std::string ResourceOf(const Json& resource);
+// Texts of a list: "17, 18".
+std::string JoinedTexts(const Json& list, std::string_view separator = ", ");
 // "17", or empty for 0.
 std::string IdOrNothing(int64_t id);
 
 // How the cells of one listing show times: ages in a table, full times with -o wide, RFC 3339 for
-// programs.
+// programs. And sizes.
 class TimeCells {
  public:
   TimeCells(Output output, Zone zone, Timestamp now) : output_(output), zone_(zone), now_(now) {}
   std::string Show(const Json& object, std::string_view field) const;
+  // A time to come: "in 29s" in a table.
+  std::string ShowDue(const Json& object, std::string_view field) const;
+  // "1.5 KB" for people, bytes for programs.
+  std::string ShowBytes(int64_t bytes) const;
 
  private:
+  std::string Full(Timestamp time) const;
+  bool for_programs() const { return output_ == Output::kCsv || output_ == Output::kTsv; }
+
   Output output_;
   Zone zone_;
   Timestamp now_;

@@ -10,6 +10,7 @@
 
 #include "client/ddl/create_table.h"
 #include "client/table/row_json.h"
+#include "storage/base/counted.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
@@ -93,6 +94,7 @@ class Dumper {
                           table::ListPartitionDirectories(fs_, options_.directory, levels));
     for (const std::string& partition : partitions) {
       SKEP_RETURN_IF_ERROR(DumpPartition(partition));
+      if (report_.cut) break;
     }
     return std::move(report_);
   }
@@ -140,8 +142,12 @@ class Dumper {
     std::sort(lines.begin(), lines.end(), [](const SortedLine& a, const SortedLine& b) {
       return a.key < b.key;
     });
-    for (const SortedLine& line : lines) SKEP_RETURN_IF_ERROR(line_(line.text));
-    report_.rows += static_cast<int64_t>(lines.size());
+    for (const SortedLine& line : lines) {
+      report_.cut = options_.limit > 0 && report_.rows == options_.limit;
+      if (report_.cut) break;
+      SKEP_RETURN_IF_ERROR(line_(line.text));
+      ++report_.rows;
+    }
     report_.directories.push_back({partition, scan->selection().judged, scan->stats()});
     return absl::OkStatus();
   }
@@ -192,15 +198,15 @@ std::string FormatDumpReport(const DumpReport& report) {
                           judged.because);
     }
     const table::ScanStats& stats = directory.stats;
-    text += fmt::format(
-        "  {} row(s) of {} read from {} file(s); deletes from {} file(s), {} not needed\n",
-        stats.rows_returned,
-        stats.rows_read,
-        stats.files_read,
-        stats.delete_files_read,
-        stats.delete_files_skipped);
+    text += fmt::format("  {} of {} in {}; deletes from {}, {} not needed\n",
+                        stats.rows_returned,
+                        Counted(stats.rows_read, "row"),
+                        Counted(stats.files_read, "file"),
+                        Counted(stats.delete_files_read, "file"),
+                        stats.delete_files_skipped);
   }
-  text += fmt::format("{} row(s) in all\n", report.rows);
+  text += Counted(report.rows, "row") +
+          (report.cut ? " printed: the limit; what lies behind was not looked at\n" : " in all\n");
   return text;
 }
 

@@ -22,7 +22,8 @@ struct DumpOptions {
   std::string write_ids;  // Hive's text "DB.T:HIGH:MIN_OPEN:OPEN,…:ABORTED,…"; its name is not
                           // compared. Empty: everything that is there is visible
   std::string txns;  // "HIGH:MIN_OPEN:OPEN,…:ABORTED,…" for judging `_vN`; empty: all are committed
-  std::string ddl;  // Hive's SHOW CREATE TABLE text; empty: columns as the newest file has them
+  std::string ddl;    // Hive's SHOW CREATE TABLE text; empty: columns as the newest file has them
+  int64_t limit = 0;  // at most so many rows; 0: all
 };
 
 // What was read of one partition, or of the table itself.
@@ -34,7 +35,8 @@ struct DumpedDirectory {
 
 struct DumpReport {
   std::vector<DumpedDirectory> directories;
-  int64_t rows = 0;
+  int64_t rows = 0;  // that were given to `line`
+  bool cut = false;  // the limit was reached before the end; later partitions were not looked at
 };
 
 // Calls `line` with one JSON object a row, without newline, by partition path and row id:

@@ -249,7 +249,7 @@ TEST_F(Hostile, StatsNameEveryDirectoryAndItsReason) {
   const std::string text = client::FormatDumpReport(reading.report);
   EXPECT_THAT(text, HasSubstr("delta_0000001_0000001_0000  read"));
   EXPECT_THAT(text, HasSubstr("delta_0000003_0000003_0000  not visible"));
-  EXPECT_THAT(text, HasSubstr("2 row(s) in all"));
+  EXPECT_THAT(text, HasSubstr("2 rows in all"));
 }
 
 }  // namespace

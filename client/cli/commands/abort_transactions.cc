@@ -7,6 +7,7 @@
 #include "client/cli/print.h"
 #include "client/cli/transactions.h"
 #include "client/cli/usage.h"
+#include "storage/base/counted.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
@@ -27,11 +28,8 @@ std::string Describe(const Json& txn, const TimeCells& times) {
   std::string text = Text(txn, "user") + "@" + Text(txn, "host");
   if (std::string agent = Text(txn, "agent"); !agent.empty()) text += " (" + agent + ")";
   text += ", opened " + times.Show(txn, "openTime");
-  std::vector<std::string> tables;
-  for (const Json& table : List(txn, "tables")) {
-    if (table.is_string()) tables.push_back(table.get<std::string>());
-  }
-  if (!tables.empty()) text += ", writes " + JoinText(tables, ", ");
+  if (const Json& tables = List(txn, "tables"); !tables.empty())
+    text += ", writes " + JoinedTexts(tables);
   return text;
 }
 
@@ -67,16 +65,15 @@ void ShowTargets(Run& run, const std::vector<Target>& targets) {
 }
 
 absl::StatusOr<Answer> AskAbout(Run& run, const std::vector<Target>& targets, bool bulk) {
-  const std::string count = std::to_string(targets.size());
-  const std::string plural = targets.size() == 1 ? "transaction" : "transactions";
+  const std::string these = Counted(std::ssize(targets), "transaction");
   if (!run.global().yes) {
-    run.io().err << count << " " << plural << " to abort; what they wrote is lost:\n";
+    run.io().err << these << " to abort; what they wrote is lost:\n";
     ShowTargets(run, targets);
   }
   if (bulk && targets.size() > kTypeTheCountAbove) {
-    return ConfirmByTyping(run, "Abort " + count + " transactions?", count);
+    return ConfirmByTyping(run, "Abort " + these + "?", std::to_string(targets.size()));
   }
-  return Confirm(run, "Abort " + count + " " + plural + "?");
+  return Confirm(run, "Abort " + these + "?");
 }
 
 // One reply for all calls: {"aborted": […], "notFound": […], "alreadyCommitted": […]}.
@@ -114,7 +111,7 @@ absl::StatusOr<int> RunCommand(Run& run, const AbortTransactions& options) {
     SKEP_ASSIGN_OR_RETURN(targets, TargetsById(run, options.ids));
   }
   if (targets.empty()) {
-    run.Say("no such transactions are open");
+    run.Say("no open transactions match");
     return kDone;
   }
   if (run.global().dry_run) {

@@ -67,18 +67,19 @@ class Compaction {
       : run_(run), resource_(resource), type_(std::move(type)) {}
 
   absl::StatusOr<int> Start(const std::vector<std::string>& partitions) {
+    SKEP_ASSIGN_OR_RETURN(client::Session * session, run_.session());
     for (const std::string& partition : partitions) {
       const Json request = {
           {"table", TableJson(resource_)},
           {"partition", partition},
           {"type", type_ == "minor" ? "COMPACTION_TYPE_MINOR" : "COMPACTION_TYPE_MAJOR"},
-          {"initiator", run_.io().user + "-manual"}};
+          {"initiator", session->impl().options().host}};
       SKEP_ASSIGN_OR_RETURN(std::string answer,
                             run_.Call("CompactionService.EnqueueCompaction", request.dump()));
       SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
       Queued queued{Number(reply, "compactionId"), partition, Flag(reply, "accepted"), "", ""};
       queued.state = Enum(reply, "state", "COMPACTION_STATE_");
-      Tell(queued, Text(reply, "message"));
+      Tell(queued);
       replies_.push_back(std::move(reply));
       queue_.push_back(std::move(queued));
     }
@@ -125,12 +126,15 @@ class Compaction {
   }
 
  private:
-  void Tell(const Queued& queued, const std::string& message) {
+  void Tell(const Queued& queued) {
     if (run_.global().OutputOr(Output::kTable) != Output::kTable) return;
-    std::string line = "compaction " + std::to_string(queued.id) + ": " + type_ + " of " +
-                       WhereOf(resource_, queued.partition);
-    line += queued.accepted ? ", queued" : ", was there already (" + Words(queued.state) + ")";
-    if (!queued.accepted && !message.empty()) line += ": " + message;
+    const std::string where = WhereOf(resource_, queued.partition);
+    const std::string id = "compaction " + std::to_string(queued.id);
+    std::string line = id + ": " + type_ + " of " + where + ", queued";
+    if (!queued.accepted) {
+      line = id + " of " + where + " is " + Words(queued.state) + " already";
+      if (queued.state == "READY_FOR_CLEANING") line += ", and nothing was written since";
+    }
     run_.io().out << Printable(line) << "\n";
   }
 

@@ -28,19 +28,14 @@ absl::StatusOr<int> RunCommand(Run& run, const Dump& options) {
     SKEP_ASSIGN_OR_RETURN(dump.ddl, ReadTextFile(options.ddl_file));
   }
   std::ostream& out = run.io().out;
-  const int64_t limit = run.global().limit;
-  int64_t rows = 0;
-  const absl::Status enough = absl::CancelledError("enough rows");
-  absl::StatusOr<client::DumpReport> report =
-      client::Dump(run.io().fs, dump, [&](std::string_view line) -> absl::Status {
-        if (limit > 0 && rows == limit) return enough;
-        ++rows;
-        out << line << "\n";
-        return out.good() ? absl::OkStatus() : absl::CancelledError("the output is closed");
-      });
-  if (!report.ok() && report.status() == enough) return kDone;
-  if (!report.ok()) return report.status();
-  if (options.stats) run.io().err << client::FormatDumpReport(*report);
+  dump.limit = run.global().limit;
+  SKEP_ASSIGN_OR_RETURN(const client::DumpReport report,
+                        client::Dump(run.io().fs, dump, [&](std::string_view line) -> absl::Status {
+                          out << line << "\n";
+                          return out.good() ? absl::OkStatus()
+                                            : absl::CancelledError("the output is closed");
+                        }));
+  if (options.stats) run.io().err << client::FormatDumpReport(report);
   return kDone;
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,25 @@ std::string OwnerOf(const Json& owner) {
   return Text(owner, "user") + "@" + Text(owner, "host") + AgentOf(owner);
 }
 
+// The last line of an answer: how to get on without waiting.
+std::string ByForce(const std::set<std::string>& txns) {
+  if (txns.empty()) return "";
+  return fmt::format("  by force: skepctl abort transactions {} (what {} wrote is lost)\n",
+                     fmt::join(txns, " "),
+                     txns.size() == 1 ? "it" : "they");
+}
+
+// Transactions whose end lets the request go on: those that hold, not those that only wait.
+std::set<std::string> Holders(const Json& steps) {
+  std::set<std::string> txns;
+  for (const Json& step : steps) {
+    const Json& blocker = Object(step, "blocker");
+    const bool held = Enum(blocker, "state", "LOCK_STATE_") == "ACQUIRED";
+    if (held && Number(blocker, "txnId") != 0) txns.insert(Text(blocker, "txnId"));
+  }
+  return txns;
+}
+
 std::string LockTree(const Json& reply, const TimeCells& times) {
   std::string text = Text(reply, "summary") + "\n";
   for (const Json& lock : List(reply, "locks")) {
@@ -33,8 +54,11 @@ std::string LockTree(const Json& reply, const TimeCells& times) {
                         ResourceOf(Object(lock, "resource")),
                         times.Show(lock, "requestTime"));
   }
-  if (Number(reply, "queuePosition") > 0) {
-    text += fmt::format("place in the queue: {}\n", Number(reply, "queuePosition"));
+  if (Number(reply, "queuePosition") > 1) {
+    text += fmt::format("waiting requests before it: {}\n", Number(reply, "queuePosition") - 1);
+  }
+  if (const Json& waiters = List(reply, "waitingLockIds"); !waiters.empty()) {
+    text += "waited for by: " + JoinedTexts(waiters) + "\n";
   }
   for (const Json& step : List(reply, "steps")) {
     const Json& blocker = Object(step, "blocker");
@@ -54,7 +78,7 @@ std::string LockTree(const Json& reply, const TimeCells& times) {
     std::string beat = times.Show(step, "lastHeartbeatTime");
     text += beat.empty() ? "\n" : ", last heartbeat " + beat + "\n";
   }
-  return text;
+  return text + ByForce(Holders(List(reply, "steps")));
 }
 
 std::string CleanerText(const Json& reply, const TimeCells& times) {
@@ -71,7 +95,9 @@ std::string CleanerText(const Json& reply, const TimeCells& times) {
     for (const Json& directory : List(entry, "directories")) {
       if (directory.is_string()) text += "  waits: " + directory.get<std::string>() + "\n";
     }
+    std::set<std::string> open;
     for (const Json& pin : List(entry, "pins")) {
+      if (!Flag(pin, "ended")) open.insert(Text(pin, "txnId"));
       text += fmt::format("  pinned by transaction {} of {}, opened {}, snapshot {}{}{}\n",
                           Text(pin, "txnId"),
                           OwnerOf(pin),
@@ -80,14 +106,31 @@ std::string CleanerText(const Json& reply, const TimeCells& times) {
                           Flag(pin, "everyTable") ? ", pins every table until it names one" : "",
                           Flag(pin, "ended") ? ", ended, its pin lives one more lease" : "");
     }
-    if (std::string next = times.Show(compaction, "nextCleanTime"); !next.empty()) {
-      text += "  next attempt: " + next + "\n";
-    }
+    text += ByForce(open);
+    std::string next = times.ShowDue(compaction, "nextCleanTime");
+    if (open.empty() && !next.empty()) text += "  next attempt: " + next + "\n";
   }
   return text.empty() ? "nothing waits for the cleaner\n" : text;
 }
 
-std::string CompactionText(const Json& reply) {
+// "  last: compaction 7, major, failed 3m ago: bucket_00000 is damaged"
+std::string LatestText(const Json& latest, const TimeCells& times) {
+  std::string state = AsciiLower(Enum(latest, "state", "COMPACTION_STATE_"));
+  std::replace(state.begin(), state.end(), '_', ' ');
+  std::string when;
+  for (const char* field : {"endTime", "commitTime", "startTime", "enqueueTime"}) {
+    if (when.empty()) when = times.Show(latest, field);
+  }
+  std::string text = fmt::format("  last: compaction {}, {}, {} {}",
+                                 Text(latest, "compactionId"),
+                                 AsciiLower(Enum(latest, "type", "COMPACTION_TYPE_")),
+                                 state,
+                                 when);
+  const std::string error = Text(latest, "errorMessage");
+  return text + (error.empty() ? "" : ": " + error) + "\n";
+}
+
+std::string CompactionText(const Json& reply, const TimeCells& times) {
   std::string text;
   for (const Json& entry : List(reply, "entries")) {
     std::string decision = AsciiLower(Enum(entry, "decision", "COMPACTION_TYPE_"));
@@ -109,6 +152,9 @@ std::string CompactionText(const Json& reply) {
                     threshold * 100);
     if (std::string blocked = Text(entry, "blockedBy"); !blocked.empty()) {
       text += "  kept from the queue: " + blocked + "\n";
+    }
+    if (const Json& latest = Object(entry, "latest"); !latest.empty()) {
+      text += LatestText(latest, times);
     }
   }
   return text.empty() ? "no partitions\n" : text;
@@ -156,7 +202,7 @@ absl::StatusOr<int> RunCommand(Run& run, const ExplainCompaction& options) {
   SKEP_ASSIGN_OR_RETURN(std::string answer,
                         run.Call("AdminService.ExplainCompaction", request.dump()));
   SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
-  SKEP_RETURN_IF_ERROR(PrintReply(run, reply, Safe(CompactionText(reply))));
+  SKEP_RETURN_IF_ERROR(PrintReply(run, reply, Safe(CompactionText(reply, TimesOf(run)))));
   return kDone;
 }
 

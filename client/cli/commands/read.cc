@@ -10,6 +10,7 @@
 #include "client/cli/usage.h"
 #include "client/cli/where.h"
 #include "client/table/read_rows.h"
+#include "storage/base/counted.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
@@ -80,7 +81,8 @@ class RowPrinter {
     if (output_ == Output::kJson) out_ << (rows_ > 0 ? "\n]\n" : "]\n");
     if (output_ != Output::kJson && output_ != Output::kJsonl) SKEP_RETURN_IF_ERROR(Flush());
     if (output_ == Output::kTable || output_ == Output::kWide) {
-      run_.Say(std::to_string(rows_) + (rows_ == 1 ? " row" : " rows"));
+      const int64_t limit = run_.global().limit;
+      run_.Say(Counted(rows_, "row") + (limit > 0 && rows_ == limit ? " (--limit)" : ""));
     }
     return absl::OkStatus();
   }

@@ -75,7 +75,6 @@ Listing MakeListing(const Json& compactions, const TimeCells& times, Timestamp n
                      {"CLEANS", true, true},
                      {"NEXT CLEAN", true},
                      {"WHY"}};
-  listing.nothing = "no such compactions";
   for (const Json& compaction : compactions) {
     listing.rows.push_back({Text(compaction, "compactionId"),
                             TableOf(Object(compaction, "table")),
@@ -91,7 +90,7 @@ Listing MakeListing(const Json& compactions, const TimeCells& times, Timestamp n
                             times.Show(compaction, "commitTime"),
                             times.Show(compaction, "endTime"),
                             IdOrNothing(Number(compaction, "cleanAttemptCount")),
-                            times.Show(compaction, "nextCleanTime"),
+                            times.ShowDue(compaction, "nextCleanTime"),
                             WhyCell(compaction)});
   }
   return listing;
@@ -157,7 +156,14 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowCompactions& options) {
   auto make = [now](const Json& items, const TimeCells& times) {
     return MakeListing(items, times, now);
   };
-  SKEP_RETURN_IF_ERROR(PrintList(run, reply, {"compactions", make, HiveCompactions}));
+  const bool all = options.resource.empty() && options.states.empty() && options.type.empty();
+  SKEP_RETURN_IF_ERROR(
+      PrintList(run,
+                reply,
+                {"compactions",
+                 make,
+                 HiveCompactions,
+                 all ? "no compactions: none is queued, none was run" : "no compactions match"}));
   return kDone;
 }
 

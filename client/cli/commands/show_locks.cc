@@ -24,7 +24,6 @@ Listing MakeListing(const Json& locks, const TimeCells& times) {
                      {"HOST"},
                      {"AGENT"},
                      {"HEARTBEAT", true}};
-  listing.nothing = "no such locks";
   for (const Json& lock : locks) {
     listing.rows.push_back({Text(lock, "lockId"),
                             std::to_string(Number(lock, "component")),
@@ -58,7 +57,13 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowLocks& options) {
   SKEP_ASSIGN_OR_RETURN(std::string answer,
                         run.List("LockService.ListLocks", request.dump(), run.global().limit));
   SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
-  SKEP_RETURN_IF_ERROR(PrintList(run, reply, {"locks", MakeListing, HiveLocks}));
+  const bool all = options.resource.empty() && options.txn == 0 && !options.waiting;
+  SKEP_RETURN_IF_ERROR(PrintList(run,
+                                 reply,
+                                 {"locks",
+                                  MakeListing,
+                                  HiveLocks,
+                                  all ? "no locks are held or waited for" : "no locks match"}));
   return kDone;
 }
 

@@ -12,13 +12,7 @@
 namespace skep::cli {
 namespace {
 
-std::string OpenText(const Json& open) {
-  std::vector<std::string> ids;
-  for (const Json& id : open) {
-    if (id.is_string()) ids.push_back(id.get<std::string>());
-  }
-  return ids.empty() ? "none" : JoinText(ids, ", ");
-}
+std::string OpenText(const Json& open) { return open.empty() ? "none" : JoinedTexts(open); }
 
 std::string AbortedText(const Json& ranges) {
   std::vector<std::string> shown;

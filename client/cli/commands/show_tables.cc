@@ -26,7 +26,6 @@ Listing MakeTables(const Json& tables, const TimeCells& times) {
                      {"CREATED"},
                      {"ID", true, true},
                      {"LOCATION"}};
-  listing.nothing = "no tables";
   for (const Json& table : tables) {
     const bool partitioned = !List(table, "partitionColumns").empty();
     listing.rows.push_back({TableOf(Object(table, "name")),
@@ -51,17 +50,16 @@ std::string ColumnsText(const Json& columns) {
 
 std::string RoleWord(const Json& directory) { return AsciiLower(Enum(directory, "role", "ROLE_")); }
 
-Listing MakeDirectories(const Json& directories, const TimeCells&) {
+Listing MakeDirectories(const Json& directories, const TimeCells& times) {
   Listing listing;
   listing.columns = {
       {"PARTITION"}, {"NAME"}, {"ROLE"}, {"SIZE", false, true}, {"FILES", false, true}, {"WHY"}};
   listing.name_column = 1;
-  listing.nothing = "no directories";
   for (const Json& directory : directories) {
     listing.rows.push_back({Text(directory, "partition"),
                             Text(directory, "name"),
                             RoleWord(directory),
-                            FormatBytes(Number(directory, "bytes")),
+                            times.ShowBytes(Number(directory, "bytes")),
                             std::to_string(Number(directory, "files")),
                             Text(directory, "reason")});
   }
@@ -79,7 +77,8 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowTables& options) {
   SKEP_ASSIGN_OR_RETURN(std::string answer,
                         run.List("TableService.ListTables", request.dump(), run.global().limit));
   SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
-  SKEP_RETURN_IF_ERROR(PrintList(run, reply, {"tables", MakeTables, nullptr}));
+  SKEP_RETURN_IF_ERROR(
+      PrintList(run, reply, {"tables", MakeTables, nullptr, "no tables are registered"}));
   return kDone;
 }
 
@@ -97,8 +96,9 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowTable& options) {
   block.Add("partitioned by", ColumnsText(List(table, "partitionColumns")));
   if (!List(table, "partitionColumns").empty())
     block.Add("partitions", Text(table, "partitionCount"));
-  block.Add("created",
-            TimesOf(run).Show(table, "createTime") + ", unit " + Text(table, "createdSeq"));
+  block.Add(
+      "created",
+      TimesOf(run).Show(table, "createTime") + ", commit sequence " + Text(table, "createdSeq"));
   block.Add("next write id",
             Text(table, "nextWriteId") + ", " + Text(table, "openWriteIdCount") + " open");
   if (Number(table, "adoptedTxnBound") != 0) {
@@ -119,7 +119,8 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowDeltas& options) {
   SKEP_ASSIGN_OR_RETURN(std::string answer,
                         run.Call("TableService.ListDirectories", request.dump()));
   SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
-  SKEP_RETURN_IF_ERROR(PrintList(run, reply, {"directories", MakeDirectories, nullptr}));
+  SKEP_RETURN_IF_ERROR(
+      PrintList(run, reply, {"directories", MakeDirectories, nullptr, "no directories"}));
   return kDone;
 }
 

@@ -25,14 +25,6 @@ std::string LeaseCell(const Json& txn) {
   return left.has_value() ? FormatSpan(std::max(*left, std::chrono::milliseconds(0))) : "";
 }
 
-std::string Joined(const Json& list) {
-  std::vector<std::string> words;
-  for (const Json& item : list) {
-    if (item.is_string()) words.push_back(item.get<std::string>());
-  }
-  return JoinText(words, ",");
-}
-
 Listing MakeListing(const Json& transactions, const TimeCells& times) {
   Listing listing;
   listing.columns = {{"TXN", false, true},
@@ -47,7 +39,6 @@ Listing MakeListing(const Json& transactions, const TimeCells& times) {
                      {"TABLES"},
                      {"LOCKS", true},
                      {"SNAPSHOT", true, true}};
-  listing.nothing = "no such transactions";
   for (const Json& txn : transactions) {
     listing.rows.push_back({Text(txn, "txnId"),
                             StateCell(txn),
@@ -58,8 +49,8 @@ Listing MakeListing(const Json& transactions, const TimeCells& times) {
                             Text(txn, "user"),
                             Text(txn, "host"),
                             Text(txn, "agent"),
-                            Joined(List(txn, "tables")),
-                            Joined(List(txn, "lockIds")),
+                            JoinedTexts(List(txn, "tables"), ","),
+                            JoinedTexts(List(txn, "lockIds"), ","),
                             IdOrNothing(Number(txn, "snapshotSeq"))});
   }
   return listing;
@@ -118,7 +109,14 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowTransactions& options) {
   if (asked.states.empty() && run.global().output == Output::kHive)
     asked.states = {"open", "aborted"};
   SKEP_ASSIGN_OR_RETURN(Json reply, ListTransactions(run, asked));
-  SKEP_RETURN_IF_ERROR(PrintList(run, reply, {"transactions", MakeListing, HiveTransactions}));
+  const bool all_open = asked.states.empty() && asked.user.empty() && asked.table.empty() &&
+                        asked.type.empty() && !asked.older_than.has_value();
+  SKEP_RETURN_IF_ERROR(PrintList(run,
+                                 reply,
+                                 {"transactions",
+                                  MakeListing,
+                                  HiveTransactions,
+                                  all_open ? "no open transactions" : "no transactions match"}));
   return kDone;
 }
 

@@ -8,15 +8,6 @@
 namespace skep::cli {
 namespace {
 
-std::string Joined(const Json& list) {
-  std::string text;
-  for (const Json& item : list) {
-    if (!item.is_string()) continue;
-    text += (text.empty() ? "" : ", ") + item.get<std::string>();
-  }
-  return text;
-}
-
 std::string OldestTransaction(const Json& oldest, const TimeCells& times) {
   std::string text = Text(oldest, "txnId") + ", opened " + times.Show(oldest, "openTime") + " by " +
                      Text(oldest, "user") + "@" + Text(oldest, "host");
@@ -34,9 +25,9 @@ absl::StatusOr<int> RunCommand(Run& run, const Status&) {
   block.Add("skepd", Text(reply, "version") + (Flag(reply, "draining") ? ", draining" : ""));
   std::string started = times.Show(reply, "startTime");
   block.Add("started", started);
-  block.Add("listens on", Joined(List(reply, "endpoints")));
-  block.Add("warehouse", Joined(List(reply, "warehouseRoots")));
-  block.Add("store", Text(reply, "storePath") + ", unit " + Text(reply, "commitSeq"));
+  block.Add("listens on", JoinedTexts(List(reply, "endpoints")));
+  block.Add("warehouse", JoinedTexts(List(reply, "warehouseRoots")));
+  block.Add("store", Text(reply, "storePath") + ", commit sequence " + Text(reply, "commitSeq"));
   block.Add("tables", Text(reply, "tableCount"));
   std::string transactions = Text(reply, "openTransactionCount") + " open";
   if (std::optional<std::chrono::milliseconds> lease = Span(reply, "txnTimeout")) {

@@ -107,7 +107,7 @@ TEST(AbortTransactions, OnlyShowsInADryRun) {
   EXPECT_TRUE(world.server.RequestsOf<Abort>().empty());
   world.open = 0;
   EXPECT_EQ(world.Run({"abort", "transactions", "--user", "etl"}), kDone);
-  EXPECT_EQ(world.err, "no such transactions are open\n");
+  EXPECT_EQ(world.err, "no open transactions match\n");
 }
 
 TEST(AbortTransactions, TellsWhatCouldNotBeAborted) {
@@ -175,6 +175,8 @@ TEST(Compact, EnqueuesEachPartition) {
   EXPECT_EQ(world.Run({"compact", "d.t/P=2", "--type", "minor", "-o", "name"}), kDone);
   EXPECT_EQ(world.out, "14\n");
   EXPECT_EQ(world.server.RequestsOf<Enqueue>().back().partition(), "p=2");
+  EXPECT_EQ(world.server.RequestsOf<Enqueue>().back().initiator(), "desk")
+      << "the server adds that it was asked for by hand";
 }
 
 TEST(Compact, IsNoErrorWhereOneIsQueuedAlready) {
@@ -182,14 +184,11 @@ TEST(Compact, IsNoErrorWhereOneIsQueuedAlready) {
   world.server.On<Enqueue>([](const auto&, auto& answer) {
     answer.set_compaction_id(11);
     answer.set_state(v1::COMPACTION_STATE_READY_FOR_CLEANING);
-    answer.set_message("the cleaner is not done with it");
     return Ok();
   });
   EXPECT_EQ(world.Run({"compact", "d.t", "--type", "major"}), kDone);
   EXPECT_EQ(world.out,
-            "compaction 11: major of d.t, was there already (ready for cleaning): the cleaner is "
-            "not done with "
-            "it\n");
+            "compaction 11 of d.t is ready for cleaning already, and nothing was written since\n");
 }
 
 TEST(Compact, WaitsForTheEnd) {

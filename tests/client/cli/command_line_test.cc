@@ -256,6 +256,19 @@ TEST(CommandLine, HelpsWithExamplesFirst) {
   EXPECT_LT(help.text.find("skepctl show locks sales.orders --waiting"), help.text.find("Usage:"));
 }
 
+TEST(CommandLine, HelpsWithWhatToGiveAndNamesTheOptionsOfAll) {
+  const std::string locks = Answer({"show", "locks", "--help"}).text;
+  EXPECT_THAT(locks, HasSubstr("  resource                    DB, DB.TABLE or DB.TABLE/PARTITION"));
+  EXPECT_THAT(locks, HasSubstr("--txn ID "));
+  EXPECT_THAT(locks, HasSubstr("Every command also takes --json"));
+  EXPECT_THAT(Answer({"compact", "--help"}).text, HasSubstr("--type TYPE (required)"));
+  EXPECT_THAT(Answer({"create", "table", "--help"}).text,
+              HasSubstr("--format FORMAT (default orc)"));
+  const std::string all = Answer({"--help"}).text;
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("Excludes")));
+  EXPECT_THAT(all, HasSubstr("--timeout SPAN"));
+}
+
 TEST(CommandLine, GivesTheShortHelpWithoutACommand) {
   for (const Words& arguments : {Words{}, Words{"-q"}, Words{"show"}}) {
     CommandLineAnswer answer = Answer(arguments);

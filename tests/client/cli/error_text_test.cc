@@ -19,8 +19,13 @@ TEST(ErrorText, SaysWhatFailedWhyAndWhatToTry) {
                 MakeError(ErrorReason::kNoSuchTable, "there is no table d.t", {{"table", "d.t"}}),
                 kSocket,
                 Detail::kShort),
-      "skepctl: cannot show table: NO_SUCH_TABLE: there is no table d.t. Names: skepctl show "
-      "tables.\n");
+      "skepctl: cannot show table: NO_SUCH_TABLE: there is no table d.t.\n");
+  EXPECT_EQ(ErrorText("explain lock",
+                      MakeError(ErrorReason::kNoSuchLock, "there is no lock 7", {{"lockId", "7"}}),
+                      kSocket,
+                      Detail::kShort),
+            "skepctl: cannot explain lock: NO_SUCH_LOCK: there is no lock 7. Held and waiting "
+            "ones: skepctl show locks.\n");
   EXPECT_EQ(
       ErrorText("show table",
                 MakeError(ErrorReason::kNoSuchTable,

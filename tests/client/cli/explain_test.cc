@@ -47,7 +47,7 @@ TEST(Status, PrintsABlock) {
             "started:       2d ago\n"
             "listens on:    unix:/run/skep/skepd.sock\n"
             "warehouse:     /warehouse, /archive\n"
-            "store:         /var/lib/skep/skep.db, unit 4711\n"
+            "store:         /var/lib/skep/skep.db, commit sequence 4711\n"
             "tables:        12\n"
             "transactions:  2 open, lease 5m00s\n"
             "oldest:        812, opened 1h ago by ann@host1 (query 5)\n"
@@ -107,6 +107,7 @@ TEST(ExplainLock, PrintsTheChain) {
     step->set_waiting_lock_id(31);
     blocker = step->mutable_blocker();
     blocker->set_lock_id(30);
+    blocker->set_txn_id(800);
     blocker->set_kind(v1::LOCK_KIND_EXCL_WRITE);
     blocker->set_state(v1::LOCK_STATE_ACQUIRED);
     *blocker->mutable_resource() = lock->resource();
@@ -120,13 +121,43 @@ TEST(ExplainLock, PrintsTheChain) {
   EXPECT_EQ(world.out,
             "lock 32 waits for transaction 812, which holds sales.orders\n"
             "lock 32: waiting EXCLUSIVE on sales.orders, asked 30s ago\n"
-            "place in the queue: 2\n"
+            "waiting requests before it: 1\n"
             "  32 waits for lock 31: SHARED_WRITE on sales.orders, asked for 3m ago by transaction "
             "812 of "
             "ann@host1, last heartbeat 4s ago\n"
-            "    31 waits for lock 30: EXCL_WRITE on sales.orders, taken 1h ago by bob@host2 "
-            "(nightly)\n");
+            "    31 waits for lock 30: EXCL_WRITE on sales.orders, taken 1h ago by transaction "
+            "800 of bob@host2 (nightly)\n"
+            "  by force: skepctl abort transactions 800 (what it wrote is lost)\n");
   EXPECT_EQ(world.Run({"explain", "lock", "33"}), kNotFound);
+}
+
+TEST(ExplainLock, SaysWhoWaitsForAHeldOne) {
+  ToolWorld world;
+  world.server.On<v1::ExplainLockRequest>([](const auto&, auto& answer) {
+    answer.set_summary("lock 31 is held");
+    answer.add_waiting_lock_ids(32);
+    answer.add_waiting_lock_ids(35);
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"explain", "lock", "31"}), kDone) << world.err;
+  EXPECT_EQ(world.out, "lock 31 is held\nwaited for by: 32, 35\n");
+}
+
+TEST(ExplainCleaner, TellsTheNextAttempt) {
+  ToolWorld world;
+  world.server.On<v1::ExplainCleanerRequest>([&world](const auto&, auto& answer) {
+    auto* entry = answer.add_entries();
+    entry->mutable_compaction()->set_compaction_id(5);
+    entry->mutable_compaction()->mutable_table()->set_database("d");
+    entry->mutable_compaction()->mutable_table()->set_table("t");
+    *entry->mutable_compaction()->mutable_next_clean_time() = world.Ago(seconds(-29));
+    entry->set_summary("the last attempt failed");
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"explain", "cleaner"}), kDone);
+  EXPECT_EQ(world.out,
+            "d.t (compaction 5): the last attempt failed\n"
+            "  next attempt: in 29s\n");
 }
 
 TEST(ExplainCleaner, NamesWhoPinsWhat) {
@@ -156,14 +187,15 @@ TEST(ExplainCleaner, NamesWhoPinsWhat) {
             "  waits: evil\\x1b[2J\n"
             "  pinned by transaction 700 of ann@host1, opened 3h ago, snapshot 12, pins every "
             "table until it "
-            "names one\n");
+            "names one\n"
+            "  by force: skepctl abort transactions 700 (what it wrote is lost)\n");
   EXPECT_EQ(world.Run({"explain", "cleaner"}), kDone);
   EXPECT_EQ(world.out, "nothing waits for the cleaner\n");
 }
 
 TEST(ExplainCompaction, ShowsTheNumbers) {
   ToolWorld world;
-  world.server.On<v1::ExplainCompactionRequest>([](const auto&, auto& answer) {
+  world.server.On<v1::ExplainCompactionRequest>([&world](const auto&, auto& answer) {
     auto* entry = answer.add_entries();
     entry->set_partition("p=1");
     entry->set_decision(v1::COMPACTION_TYPE_MAJOR);
@@ -179,6 +211,11 @@ TEST(ExplainCompaction, ShowsTheNumbers) {
     entry->set_delta_count_threshold(10);
     entry->set_delta_size_threshold(0.1);
     entry->set_blocked_by("NO_AUTO_COMPACTION");
+    entry->mutable_latest()->set_compaction_id(7);
+    entry->mutable_latest()->set_type(v1::COMPACTION_TYPE_MINOR);
+    entry->mutable_latest()->set_state(v1::COMPACTION_STATE_FAILED);
+    entry->mutable_latest()->set_error_message("bucket_00000 is damaged");
+    *entry->mutable_latest()->mutable_end_time() = world.Ago(minutes(3));
     return Ok();
   });
   EXPECT_EQ(world.Run({"explain", "compaction", "d.t"}), kDone);
@@ -187,7 +224,8 @@ TEST(ExplainCompaction, ShowsTheNumbers) {
             "  base 4.0 MB, deltas 1.0 MB in 3 (thresholds: 10 deltas, 10 % of the base)\n"
             "p=2: nothing to do: 1 delta\n"
             "  base 0 B, deltas 0 B in 0 (thresholds: 10 deltas, 10 % of the base)\n"
-            "  kept from the queue: NO_AUTO_COMPACTION\n");
+            "  kept from the queue: NO_AUTO_COMPACTION\n"
+            "  last: compaction 7, minor, failed 3m ago: bucket_00000 is damaged\n");
 }
 
 }  // namespace

@@ -77,6 +77,13 @@ TEST(FormatAge, CountsInTheUnitThatFits) {
   for (const Case& c : cases) EXPECT_EQ(FormatAge(At(0), At(0) + c.age), c.text);
 }
 
+TEST(FormatDue, CountsDown) {
+  EXPECT_EQ(FormatDue(At(0) + seconds(29), At(0)), "in 29s");
+  EXPECT_EQ(FormatDue(At(0) + minutes(5), At(0)), "in 5m00s");
+  EXPECT_EQ(FormatDue(At(0) + milliseconds(999), At(0)), "now");
+  EXPECT_EQ(FormatDue(At(0), At(0) + hours(1)), "now");
+}
+
 TEST(FormatSpan, ShowsTwoUnits) {
   struct Case {
     milliseconds span;

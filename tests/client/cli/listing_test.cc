@@ -74,6 +74,26 @@ TEST(Render, SortsNumbersByValue) {
   EXPECT_THAT(Render(Sample(), global, Output::kTsv), IsOkAndHolds("8\n9\n10\n"));
 }
 
+TEST(Render, LeavesOutColumnsThatNoRowHasAnythingIn) {
+  Listing listing = Sample();
+  for (auto& row : listing.rows) row[1].clear();
+  EXPECT_THAT(Render(listing, {}, Output::kTable), IsOkAndHolds("ID\n 9\n10\n 8\n"));
+  GlobalOptions global;
+  global.columns = {"name", "id"};
+  EXPECT_THAT(Render(listing, global, Output::kTable),
+              IsOkAndHolds("NAME  ID\n       9\n      10\n       8\n"));
+  EXPECT_THAT(Render(listing, {}, Output::kTsv), IsOkAndHolds(HasSubstr("id\tname\tnote\n")));
+}
+
+TEST(Render, SortsByKeysWhereThereAreSome) {
+  Listing listing = Sample();
+  listing.sort_keys = {{"1", "", ""}, {"3", "", ""}, {"2", "", ""}};
+  GlobalOptions global;
+  global.columns = {"id"};
+  global.sort = "-id";
+  EXPECT_THAT(Render(listing, global, Output::kTsv), IsOkAndHolds("id\n10\n8\n9\n"));
+}
+
 TEST(Render, GivesTitlesOfAnEmptyListToProgramsOnly) {
   Listing empty = Sample();
   empty.rows.clear();

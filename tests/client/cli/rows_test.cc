@@ -120,6 +120,10 @@ TEST(Dump, StopsAtTheLimitAndTellsWhatItChose) {
   EXPECT_EQ(Lines(world.out).size(), 2u);
   EXPECT_EQ(world.Run({"dump", world.fixture + "/table", "--stats"}), kDone);
   EXPECT_THAT(world.err, HasSubstr("delta_"));
+  EXPECT_THAT(world.err, HasSubstr(" in all\n"));
+  EXPECT_EQ(world.Run({"dump", world.fixture + "/table", "--stats", "--limit", "2"}), kDone);
+  EXPECT_THAT(world.err, HasSubstr("delta_"));
+  EXPECT_THAT(world.err, HasSubstr("2 rows printed: the limit"));
   EXPECT_EQ(world.Run({"dump", world.fixture + "/table", "--json"}), kUsage);
   EXPECT_EQ(world.Run({"dump", world.fixture + "/nothing-here"}), kNotFound);
   EXPECT_EQ(world.Run({"dump", world.fixture + "/table", "--write-ids", "d.t:5:3:9:"}), kFailed);

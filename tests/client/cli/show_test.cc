@@ -119,7 +119,9 @@ TEST(ShowTransactions, AsksTheServerToFilter) {
   EXPECT_EQ(request.table().table(), "orders");
   EXPECT_EQ(request.page_size(), 7);
   EXPECT_EQ(world.out, "");
-  EXPECT_EQ(world.err, "no such transactions\n");
+  EXPECT_EQ(world.err, "no transactions match\n");
+  EXPECT_EQ(world.Run({"show", "transactions"}), kDone);
+  EXPECT_EQ(world.err, "no open transactions\n");
   EXPECT_EQ(world.Run({"show", "transactions", "-q"}), kDone);
   EXPECT_EQ(world.err, "");
 }
@@ -212,6 +214,14 @@ TEST(ShowLocks, PrintsWhatHivePrints) {
             "\tSHARED_WRITE\t812\t1790812796000\t1790812680000\tann\thost1\tquery 5\n"
             "32.2\tsales\tNULL\tNULL\tWAITING\t31."
             "1\tEXCLUSIVE\tNULL\t1790812799000\tNULL\tbob\thost2\tNULL\n");
+}
+
+TEST(ShowLocks, SaysThatThereAreNone) {
+  ToolWorld world;
+  EXPECT_EQ(world.Run({"show", "locks"}), kDone);
+  EXPECT_EQ(world.err, "no locks are held or waited for\n");
+  EXPECT_EQ(world.Run({"show", "locks", "--waiting"}), kDone);
+  EXPECT_EQ(world.err, "no locks match\n");
 }
 
 TEST(ShowLocks, RefusesAPartitionWithoutATable) {
@@ -374,9 +384,44 @@ TEST(ShowTable, PrintsABlock) {
             "columns:                a int\n"
             "partitioned by:         p date\n"
             "partitions:             0\n"
-            "created:                , unit 2\n"
+            "created:                , commit sequence 2\n"
             "next write id:          8, 0 open\n"
             "property orc.compress:  ZSTD\n");
+}
+
+TEST(ShowDeltas, SortsSizesAndTimesByValueAndGivesProgramsBytes) {
+  ToolWorld world;
+  world.server.On<v1::ListDirectoriesRequest>([](const auto&, auto& answer) {
+    for (const auto& [name, bytes] : {std::pair("a", 1'500), std::pair("b", 979)}) {
+      answer.add_directories()->set_name(name);
+      answer.mutable_directories()->rbegin()->set_bytes(bytes);
+    }
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"show", "deltas", "d.t", "--sort", "size", "--columns", "name,size"}),
+            kDone);
+  EXPECT_EQ(world.out,
+            "NAME    SIZE\n"
+            "b      979 B\n"
+            "a     1.5 KB\n");
+  EXPECT_EQ(world.Run({"show", "deltas", "d.t", "-o", "tsv", "--columns", "name,size"}), kDone);
+  EXPECT_EQ(world.out, "name\tsize\na\t1500\nb\t979\n");
+
+  world.server.On<v1::ListTablesRequest>([&world](const auto&, auto& answer) {
+    for (const auto& [name, age] : {std::pair("old", 180), std::pair("new", 24)}) {
+      v1::Table* table = answer.add_tables();
+      table->mutable_name()->set_database("d");
+      table->mutable_name()->set_table(name);
+      *table->mutable_create_time() = world.Ago(seconds(age));
+    }
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"show", "tables", "--sort", "-created", "--columns", "table,created"}),
+            kDone);
+  EXPECT_EQ(world.out,
+            "TABLE  CREATED\n"
+            "d.new  24s ago\n"
+            "d.old  3m ago\n");
 }
 
 TEST(ShowDeltas, PrintsRolesAndReasons) {

@@ -90,8 +90,9 @@ struct ToolWorld : client::World {
         .connect = [this](const client::SessionOptions& options)
             -> absl::StatusOr<std::unique_ptr<client::Session>> {
           connected = options;
+          connected.host = "desk";  // as Session::Connect finds it
           return std::make_unique<client::Session>(std::make_shared<client::SessionImpl>(
-              options,
+              connected,
               client::SessionPorts{
                   server, server, executor, executor, clock, random, blocker, nullptr}));
         },
