@@ -52,7 +52,8 @@ rpc::CompactionDecision Translate(duties::CompactionEntry entry) {
           outlook.facts.delta_count,
           outlook.thresholds.delta_num,
           outlook.thresholds.delta_pct,
-          std::move(entry.blocked_by)};
+          std::move(entry.blocked_by),
+          std::move(entry.latest)};
 }
 
 // An answer of the duties handed on as one of the services.

@@ -180,7 +180,7 @@ void Daemon::StartDuties() {
   if (!settings_.cleaner.enabled) options.cleaner.reset();
   options.worker.beat = std::min<std::chrono::milliseconds>(std::chrono::seconds(10),
                                                             settings_.compactor.worker_lease / 3);
-  options.worker.name = HostName() + "-worker";
+  options.worker.name = HostName();
   options.workers = static_cast<int>(settings_.compactor.workers);
   if (crash_) {
     options.worker.at_step = [this](std::string_view step) { crash_->Step(step); };

@@ -1,10 +1,12 @@
 #include "server/duties/explain.h"
 
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "storage/acid/obsolete.h"
+#include "storage/base/counted.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/table/sources.h"
@@ -43,25 +45,83 @@ std::string PinText(const state::Pin& pin) {
 }
 
 std::string CleanSummary(const state::CleanTask& task, size_t directories, Timestamp now) {
-  const std::string what = fmt::format("{} {} replaced by compaction {}",
-                                       directories,
-                                       directories == 1 ? "directory" : "directories",
+  const bool one = directories == 1;
+  const std::string what = fmt::format("{} replaced by compaction {}",
+                                       Counted(static_cast<int64_t>(directories), "directory"),
                                        task.row.id.value());
   if (!task.pinned_by.empty()) {
     const size_t others = task.pinned_by.size() - 1;
-    return fmt::format("{} wait for {}{}: it may still read them.",
+    return fmt::format("{} {} for {}{}, which may still read {}.",
                        what,
+                       one ? "waits" : "wait",
                        PinText(task.pinned_by.front()),
-                       others == 0 ? "" : fmt::format(" and {} more", others));
+                       others == 0 ? "" : fmt::format(", and {} more", others),
+                       one ? "it" : "them");
   }
   if (task.row.next_clean_time > now) {
     return fmt::format(
-        "{} wait for the next attempt at {}{}.",
+        "{} {} for the next attempt at {}{}.",
         what,
+        one ? "waits" : "wait",
         FormatRfc3339(task.row.next_clean_time),
         task.row.error.empty() ? "" : "; the last one failed: " + Printable(task.row.error));
   }
-  return fmt::format("{} go with the cleaner's next pass: nobody reads them any more.", what);
+  return fmt::format("{} {} with the cleaner's next pass: nobody reads {} any more.",
+                     what,
+                     one ? "goes" : "go",
+                     one ? "it" : "them");
+}
+
+// Who has locked an object against a worker's shared lock; empty: nobody.
+std::string LockInTheWay(const state::State& state,
+                         const TableName& table,
+                         const std::string& partition) {
+  state::ListLocks query;
+  query.resource = LockResource{table.database, table.table, partition};
+  query.limit = kHistoryLimit;
+  for (const LockRow& row : state.Locks(query)) {
+    if (!LocksConflict(row.kind, LockKind::kSharedRead)) continue;
+    const std::string owner = row.txn.is_none() ? fmt::format("lock {}", row.lock.value())
+                                                : fmt::format("transaction {}", row.txn.value());
+    return Printable(fmt::format("{} of {}@{} {} {} on {} (lock {})",
+                                 owner,
+                                 row.user,
+                                 row.host,
+                                 row.state == LockState::kAcquired ? "holds" : "waits for",
+                                 LockKindName(row.kind),
+                                 row.resource.ToString(),
+                                 row.lock.value()));
+  }
+  return "";
+}
+
+// What a queued or running compaction is at, as the obstacle of another.
+std::optional<std::string> UnderWay(std::span<const CompactionRow> of_object,
+                                    const std::string& lock) {
+  for (const CompactionRow& row : of_object) {
+    if (row.state == CompactionState::kWorking) {
+      return fmt::format("compaction {} is being worked on by {} since {}",
+                         row.id.value(),
+                         Printable(row.worker),
+                         FormatRfc3339(row.start_time));
+    }
+    if (row.state != CompactionState::kInitiated) continue;
+    const std::string why = lock.empty() ? "for a worker" : "with its turn: " + lock;
+    return fmt::format("compaction {} is queued since {} and waits {}{}",
+                       row.id.value(),
+                       FormatRfc3339(row.enqueue_time),
+                       why,
+                       row.error.empty() ? "" : "; " + Printable(row.error));
+  }
+  return std::nullopt;
+}
+
+std::optional<CompactionRow> Latest(std::span<const CompactionRow> of_object) {
+  for (auto it = of_object.rbegin(); it != of_object.rend(); ++it) {
+    if (it->state != CompactionState::kInitiated && it->state != CompactionState::kWorking)
+      return *it;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -90,6 +150,7 @@ absl::StatusOr<CompactionFacts> ReadCompactionFacts(const state::State& state,
     of_object.partition = one;
     of_object.limit = kHistoryLimit;
     facts.of_partition.push_back(state.Compactions(of_object));
+    facts.locked_by.push_back(LockInTheWay(state, name, one));
   }
   return facts;
 }
@@ -105,8 +166,10 @@ absl::StatusOr<std::vector<CompactionEntry>> ExplainCompaction(fs::FileSystem& f
     entry.partition = facts.table.partitions[i];
     if (const auto obstacle =
             FindObstacle(table, entry.partition, facts.of_partition[i], rules, now)) {
-      entry.blocked_by = obstacle->reason;
+      entry.blocked_by =
+          UnderWay(facts.of_partition[i], facts.locked_by[i]).value_or(obstacle->reason);
     }
+    entry.latest = Latest(facts.of_partition[i]);
     if (table.kind == TableKind::kFullAcid) {
       SKEP_ASSIGN_OR_RETURN(entry.outlook,
                             LookAt(fs,
@@ -116,7 +179,7 @@ absl::StatusOr<std::vector<CompactionEntry>> ExplainCompaction(fs::FileSystem& f
                                    VisibilityOf(table, facts.table.txns),
                                    rules));
     } else {
-      entry.outlook.decision.reason = "nothing to decide";
+      entry.outlook.decision.reason = "Skep does not compact it";
     }
     entries.push_back(std::move(entry));
   }

@@ -32,6 +32,8 @@ struct CompactionFacts {
   TableFacts table;
   // Compactions of each of table.partitions, history included, ascending by id.
   std::vector<std::vector<CompactionRow>> of_partition;
+  // Of each: who has locked it so that no worker can begin, as a clause; empty: nobody.
+  std::vector<std::string> locked_by;
 };
 absl::StatusOr<CompactionFacts> ReadCompactionFacts(const state::State& state,
                                                     const TableName& name,
@@ -40,7 +42,8 @@ absl::StatusOr<CompactionFacts> ReadCompactionFacts(const state::State& state,
 struct CompactionEntry {
   std::string partition;
   Outlook outlook;
-  std::string blocked_by;  // what keeps the initiator from it; empty: nothing
+  std::string blocked_by;               // what keeps the initiator from it; empty: nothing
+  std::optional<CompactionRow> latest;  // newest whose work is over
 };
 
 // One per partition. Errors: as LookAt, for the first that has any.

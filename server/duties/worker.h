@@ -30,7 +30,7 @@ namespace skep::duties {
 class Worker {
  public:
   struct Options {
-    std::string name = "worker";             // in compactions: "host-worker-1"
+    std::string name = "worker";             // in compactions: "host-1"
     std::chrono::milliseconds rest{10'800};  // without work; the queue wakes it sooner
     std::chrono::milliseconds beat{10'000};  // between renewals of the claim
     std::chrono::milliseconds retry{1'000};  // of a publication that the loop could not take

@@ -50,13 +50,6 @@ absl::Status GetStatus(const ServerFacts& facts,
   return absl::OkStatus();
 }
 
-std::string OwnerOf(const state::Blocker& blocker) {
-  std::string owner = blocker.txn.is_none() ? fmt::format("lock {}", blocker.lock.value())
-                                            : fmt::format("transaction {}", blocker.txn.value());
-  if (!blocker.user.empty()) owner += fmt::format(" of {}@{}", blocker.user, blocker.host);
-  return owner;
-}
-
 void AddStep(int level,
              LockId waiting,
              const state::Blocker& blocker,
@@ -88,13 +81,11 @@ absl::Status FollowBlockers(LockId lock, Context& context, v1::ExplainLockRespon
     }
     if (waiting == lock) {
       response->set_queue_position(answer->position);
-      response->set_summary(
-          answer->state == LockState::kAcquired ? fmt::format("lock {} is held", lock.value())
-          : answer->blocked_by.empty()          ? fmt::format("lock {} waits", lock.value())
-                                                : fmt::format("lock {} waits for {}: {}",
-                                                     lock.value(),
-                                                     OwnerOf(answer->blocked_by.front()),
-                                                     answer->reason));
+      response->set_summary(answer->state == LockState::kAcquired
+                                ? fmt::format("lock {} is held", lock.value())
+                            : answer->blocked_by.empty()
+                                ? fmt::format("lock {} waits", lock.value())
+                                : fmt::format("lock {} waits: {}", lock.value(), answer->reason));
     }
     for (const state::Blocker& blocker : answer->blocked_by) {
       AddStep(level, waiting, blocker, context, response);
@@ -103,6 +94,25 @@ absl::Status FollowBlockers(LockId lock, Context& context, v1::ExplainLockRespon
     }
   }
   return absl::OkStatus();
+}
+
+// Who would go on if the request were released: those that it blocks directly.
+void AddWaiters(const LockRow& held, Context& context, v1::ExplainLockResponse* response) {
+  state::ListLocks query;
+  query.resource = held.resource;
+  query.waiting_only = true;
+  query.limit = kMaxSteps;
+  std::set<LockId> waiters;
+  for (const LockRow& row : context.state.Locks(query)) {
+    const absl::StatusOr<state::LockAnswer> answer =
+        context.state.ExplainLock(row.lock, context.now);
+    if (!answer.ok()) continue;
+    for (const state::Blocker& blocker : answer->blocked_by) {
+      if (blocker.lock == held.lock) waiters.insert(row.lock);
+    }
+  }
+  for (const int64_t known : response->waiting_lock_ids()) waiters.erase(LockId(known));
+  for (const LockId waiter : waiters) response->add_waiting_lock_ids(waiter.value());
 }
 
 absl::Status ExplainLock(const v1::ExplainLockRequest& request,
@@ -115,7 +125,9 @@ absl::Status ExplainLock(const v1::ExplainLockRequest& request,
   query.after = LockId(lock.value() - 1);
   query.limit = 1;  // requests are not split: all components of the one
   for (const LockRow& row : context.state.Locks(query)) {
-    if (row.lock == lock) wire::ToProto(row, response->add_locks());
+    if (row.lock != lock) continue;
+    wire::ToProto(row, response->add_locks());
+    if (row.state == LockState::kAcquired) AddWaiters(row, context, response);
   }
   return absl::OkStatus();
 }
@@ -163,6 +175,7 @@ v1::ExplainCompactionResponse ToProto(const std::vector<CompactionDecision>& dec
     out->set_delta_count_threshold(decision.delta_count_threshold);
     out->set_delta_size_threshold(decision.delta_size_threshold);
     out->set_blocked_by(decision.blocked_by);
+    if (decision.latest) wire::ToProto(*decision.latest, out->mutable_latest());
   }
   return response;
 }

@@ -61,7 +61,8 @@ struct CompactionDecision {
   int64_t delta_count = 0;
   int64_t delta_count_threshold = 0;
   double delta_size_threshold = 0;
-  std::string blocked_by;  // empty: nothing
+  std::string blocked_by;               // empty: nothing
+  std::optional<CompactionRow> latest;  // newest whose work is over
 };
 
 // Thread-safe. `done` is called once, on any thread; it must return soon.

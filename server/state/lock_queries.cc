@@ -31,14 +31,15 @@ Blocker State::Impl::BlockerOf(const LockBlocker& b) const {
 std::string State::Impl::WaitReason(const std::vector<Blocker>& blockers) {
   if (blockers.empty()) return "";
   const Blocker& first = blockers.front();
-  const std::string owner = first.txn.is_none() ? fmt::format("lock {}", first.lock.value())
-                                                : fmt::format("transaction {}", first.txn.value());
+  std::string owner = first.txn.is_none() ? fmt::format("lock {}", first.lock.value())
+                                          : fmt::format("transaction {}", first.txn.value());
+  if (!first.user.empty()) owner += fmt::format(" of {}@{}", first.user, first.host);
+  if (!first.agent.empty()) owner += fmt::format(" ({})", first.agent);
   std::string text = fmt::format("{} {} {} on {}",
                                  owner,
                                  first.state == LockState::kAcquired ? "holds" : "waits first for",
                                  LockKindName(first.kind),
                                  first.resource.ToString());
-  if (!first.user.empty()) text += fmt::format(" ({}@{} {})", first.user, first.host, first.agent);
   text += fmt::format(" since {}", FormatRfc3339(first.since));
   if (blockers.size() > 1) text += fmt::format(", and {} more", blockers.size() - 1);
   return text;

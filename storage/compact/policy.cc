@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "storage/base/counted.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
 
@@ -85,12 +86,12 @@ Decision Decide(const ObjectFacts& facts, const Thresholds& thresholds) {
     }
   }
   const std::string count =
-      fmt::format("{} delta directories, {}", facts.delta_count, no_base ? "no base" : "a base");
+      Counted(facts.delta_count, "delta directory") + (no_base ? " and no base" : "");
   if (facts.delta_count <= thresholds.delta_num) {
-    return LeaveAlone(fmt::format("{}: not more than {}", count, thresholds.delta_num));
+    return LeaveAlone(fmt::format("{}, not more than {}", count, thresholds.delta_num));
   }
   return Choose(no_base ? CompactionType::kMajor : CompactionType::kMinor,
-                fmt::format("{}: more than {}", count, thresholds.delta_num));
+                fmt::format("{}, more than {}", count, thresholds.delta_num));
 }
 
 }  // namespace skep::compact

@@ -194,7 +194,28 @@ TEST_F(DirectoryDeskTest, ExplainsWhatTheInitiatorWouldDo) {
   world_.Enqueue("t", "p=a", CompactionType::kMajor);
   SKEP_ASSERT_OK_AND_ASSIGN(entries, WhyNotCompacted("t", "p=a"));
   ASSERT_THAT(entries, SizeIs(1));
-  EXPECT_THAT(entries[0].blocked_by, HasSubstr("compaction 1 is INITIATED"));
+  EXPECT_THAT(entries[0].blocked_by, HasSubstr("compaction 1 is queued since"));
+  EXPECT_THAT(entries[0].blocked_by, HasSubstr("waits for a worker"));
+  EXPECT_EQ(entries[0].latest, std::nullopt);
+
+  const TxnId locker = world_.Open();
+  const auto locked = world_.port.Do([&](state::State& s, state::Now now, state::Unit& unit) {
+    state::AcquireLocks locks;
+    locks.txn = locker;
+    locks.components.push_back({{"sales", "t", ""}, LockKind::kExclusive, std::nullopt, false});
+    return s.Lock(locks, now, unit);
+  });
+  ASSERT_THAT(locked, IsOk());
+  SKEP_ASSERT_OK_AND_ASSIGN(entries, WhyNotCompacted("t", "p=a"));
+  EXPECT_THAT(entries[0].blocked_by,
+              HasSubstr("waits with its turn: transaction " + locker.ToString() +
+                        " of ann@desk holds EXCLUSIVE on sales.t"));
+  world_.Abort(locker);
+  world_.WorkOnce();
+  SKEP_ASSERT_OK_AND_ASSIGN(entries, WhyNotCompacted("t", "p=a"));
+  EXPECT_THAT(entries[0].blocked_by, IsEmpty());
+  ASSERT_TRUE(entries[0].latest.has_value());
+  EXPECT_EQ(entries[0].latest->state, CompactionState::kReadyForCleaning);
   EXPECT_THAT(WhyNotCompacted("nothing"), HasReason(ErrorReason::kNoSuchTable));
 }
 

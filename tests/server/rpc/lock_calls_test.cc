@@ -142,6 +142,11 @@ TEST_F(LockCallsTest, ExplainFollowsTheChainOfWaiters) {
                 step.blocker().lock_id() == held_ && step.has_last_heartbeat_time();
   }
   EXPECT_TRUE(followed) << response.DebugString();
+  EXPECT_THAT(response.waiting_lock_ids(), ::testing::IsEmpty()) << "it does not hold anything";
+
+  request.set_lock_id(held_);
+  ASSERT_THAT(Call(&Admin::ExplainLock, *admin_, request, &response), IsOk());
+  EXPECT_THAT(response.waiting_lock_ids(), ::testing::Contains(b.lock_id()));
 }
 
 TEST_F(LockCallsTest, StoppingTellsWaitersToWait) {
