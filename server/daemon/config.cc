@@ -42,7 +42,10 @@ std::vector<std::string> FilesOf(const CommandLine& line, Config* config) {
   }
   std::vector<std::string> files{path};
   if (!std::filesystem::is_regular_file(path, error)) {
-    config->problems.push_back(fmt::format("{}: no such file; give --config PATH", path));
+    config->problems.push_back(
+        std::filesystem::exists(path, error)
+            ? fmt::format("{}: is no file; give --config the path of a TOML file", path)
+            : fmt::format("{}: no such file; correct --config", path));
     return {};
   }
   const std::filesystem::path more = std::filesystem::path(path).parent_path() / "conf.d";

@@ -1,9 +1,7 @@
 #include "server/daemon/exit_codes.h"
 
-#include <cerrno>
 #include <string>
 
-#include "storage/base/text.h"
 #include "storage/model/errors.h"
 
 namespace skep::daemon {
@@ -17,9 +15,8 @@ ExitCode ExitCodeOfStore(const absl::Status& status) {
     case ErrorReason::kStorageUnwritable: {
       const ErrorMetadata metadata = MetadataOf(status);
       const auto found = metadata.find("errno");
-      const std::optional<int64_t> code =
-          found == metadata.end() ? std::nullopt : ParseInt64(found->second);
-      return code == EACCES || code == EPERM ? kExitNoPermission : kExitCannotCreate;
+      const std::string name = found == metadata.end() ? "" : found->second;
+      return name == "EACCES" || name == "EPERM" ? kExitNoPermission : kExitCannotCreate;
     }
     default:
       return kExitIo;

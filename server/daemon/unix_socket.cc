@@ -31,7 +31,7 @@ std::vector<std::string> PathsOf(const std::vector<std::string>& endpoints) {
 absl::Status Unwritable(const std::string& path, int error, std::string_view way_out) {
   return MakeError(ErrorReason::kStorageUnwritable,
                    fmt::format("{}: {}; {}", path, std::strerror(error), way_out),
-                   {{"path", path}, {"errno", std::to_string(error)}});
+                   {{"path", path}, {"errno", ::strerrorname_np(error)}});
 }
 
 // Somebody accepts connections there.
