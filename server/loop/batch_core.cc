@@ -17,27 +17,25 @@ int64_t Milliseconds(std::chrono::nanoseconds d) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// The answer of a lock request whose time to wait is over.
+// The answer of a lock request whose time to wait is over. Who gets it is asked when it leaves: a
+// waiter may be gone by then.
 class CheckCommand final : public Command {
  public:
-  CheckCommand(LockId lock, std::vector<LockWaiters::Entry> waiters)
-      : lock_(lock), waiters_(std::move(waiters)) {}
+  using Answer = absl::StatusOr<state::LockAnswer>;
+  CheckCommand(LockId lock, std::function<void(const Answer&)> deliver)
+      : lock_(lock), deliver_(std::move(deliver)) {}
 
   Verdict Decide(state::State& state, state::Now now, state::Unit& unit) override {
     answer_ = state.CheckLock(lock_, now, unit);
     return {};
   }
-  void Durable() override { Answer(answer_); }
-  void Failed(const absl::Status& status) override { Answer(status); }
+  void Durable() override { deliver_(answer_); }
+  void Failed(const absl::Status& status) override { deliver_(status); }
 
  private:
-  void Answer(const absl::StatusOr<state::LockAnswer>& answer) {
-    for (const LockWaiters::Entry& entry : waiters_) entry.waiter->Answer(answer);
-  }
-
   const LockId lock_;
-  const std::vector<LockWaiters::Entry> waiters_;
-  absl::StatusOr<state::LockAnswer> answer_ = absl::UnknownError("not decided");
+  const std::function<void(const Answer&)> deliver_;
+  Answer answer_ = absl::UnknownError("not decided");
 };
 
 bool PutsCompaction(const Effects& effects) {
@@ -237,10 +235,10 @@ void BatchCore::Park(LockId lock, LockWaiter& waiter, MonoTime deadline) {
 }
 
 void BatchCore::AnswerWaiting(LockId lock) {
-  std::vector<LockWaiters::Entry> entries = waiters_.Take(lock);
-  if (entries.empty()) return;
-  for (const LockWaiters::Entry& entry : entries) executor_.Cancel(entry.timer);
-  RunOwned(std::make_unique<CheckCommand>(lock, std::move(entries)));
+  if (!waiters_.Waits(lock)) return;
+  RunOwned(std::make_unique<CheckCommand>(lock, [this, lock](const CheckCommand::Answer& answer) {
+    AnswerAll(waiters_.Take(lock), answer);
+  }));
 }
 
 void BatchCore::AnswerWaiters() {

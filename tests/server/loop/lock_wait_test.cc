@@ -128,6 +128,24 @@ TEST_F(LockWaitTest, WhoGivesUpLeavesTheQueue) {
   EXPECT_EQ(stayer.answers[0]->state, LockState::kAcquired);
 }
 
+TEST_F(LockWaitTest, WhoLeavesBeforeItsLastAnswerIsDurableIsNotAnswered) {
+  const TxnId holder = OpenTxn();
+  Lock(holder, &unused_);
+  const TxnId second = OpenTxn();
+  Waiter waiter;
+  const LockId lock = Lock(second, &waiter);
+  core_->Flush();
+  clock_.Advance(std::chrono::seconds(11));
+  TxnId other;
+  StartOpen(&other);  // the answer joins a unit that holds something
+  executor_.RunDue();
+  core_->Leave(waiter);  // its owner may end it from here on
+  core_->Flush();
+  EXPECT_TRUE(waiter.answers.empty());
+  EXPECT_EQ(core_->waiting(), 0u);
+  EXPECT_EQ(CheckState(lock), LockState::kNotAcquired);
+}
+
 TEST_F(LockWaitTest, WhoLeavesInTheUnitThatQueuedItIsForgotten) {
   const TxnId holder = OpenTxn();
   Lock(holder, &unused_);
