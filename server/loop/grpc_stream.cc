@@ -15,6 +15,10 @@ namespace {
 
 constexpr size_t kMaxQueued = 64;
 
+grpc::Status ShuttingDown() {
+  return {grpc::StatusCode::UNAVAILABLE, "the server is shutting down"};
+}
+
 std::string BytesOf(grpc::ByteBuffer* buffer) {
   grpc::Slice slice;
   if (!buffer->DumpToSingleSlice(&slice).ok()) return {};
@@ -67,7 +71,11 @@ class GrpcStreamService::Call final : public Stream {
     if (!ok) return service_.Remove(this);  // the server is shut down
     started_ = true;
     events_ = 1;  // its end
-    if (!service_.closing_) service_.Register(method_);
+    if (service_.closing_) {
+      Finish(ShuttingDown());
+      return;
+    }
+    service_.Register(method_);
     Read();
   }
 
@@ -100,6 +108,7 @@ class GrpcStreamService::Call final : public Stream {
       stream_.Write(outgoing_, &written_);
     } else if (status_) {
       writing_ = true;
+      finished_ = true;
       ++events_;
       stream_.Finish(*status_, &written_);
     }
@@ -107,7 +116,9 @@ class GrpcStreamService::Call final : public Stream {
 
   void Written(bool ok) {
     --events_;
-    writing_ = !ok;  // after a failure nothing more can be sent; the end follows
+    // After the last operation, or a failure, nothing more can be sent; the end may still be to
+    // come.
+    writing_ = finished_ || !ok;
     Advance();
     RemoveIfDone();
   }
@@ -133,6 +144,7 @@ class GrpcStreamService::Call final : public Stream {
   std::optional<grpc::Status> status_;
   bool started_ = false;
   bool writing_ = false;
+  bool finished_ = false;
   bool over_ = false;
   int events_ = 0;  // that the queue still owes us
   Event<&Call::Arrived> arrived_{*this};
@@ -166,9 +178,7 @@ void GrpcStreamService::Register(int method) {
 void GrpcStreamService::EndStreams() {
   closing_ = true;
   for (size_t i = 0; i < calls_.size(); ++i) {
-    if (calls_[i]->started()) {
-      calls_[i]->Finish({grpc::StatusCode::UNAVAILABLE, "the server is shutting down"});
-    }
+    if (calls_[i]->started()) calls_[i]->Finish(ShuttingDown());
   }
 }
 
