@@ -96,10 +96,13 @@ Executor::TimerId ThreadExecutor::PostAt(MonoTime when, Task task) {
 }
 
 bool ThreadExecutor::Cancel(TimerId id) {
+  Task task;  // ends outside the mutex: what it owns may post
   absl::MutexLock lock(&impl_->mutex);
   const auto found = impl_->due.find(id);
   if (found == impl_->due.end()) return false;
-  impl_->timers.erase({found->second, id});
+  const auto timer = impl_->timers.find({found->second, id});
+  task = std::move(timer->second);
+  impl_->timers.erase(timer);
   impl_->due.erase(found);
   return true;
 }
@@ -113,9 +116,12 @@ void ThreadExecutor::Stop() {
     if (thread.joinable()) thread.join();
   }
   impl_->threads.clear();
+  // Ended outside the mutex: what a task owns may post, to be dropped as well.
+  std::deque<Task> ready;
+  std::map<std::pair<MonoTime, TimerId>, Task> timers;
   absl::MutexLock lock(&impl_->mutex);
-  impl_->ready.clear();
-  impl_->timers.clear();
+  ready.swap(impl_->ready);
+  timers.swap(impl_->timers);
   impl_->due.clear();
 }
 

@@ -1,6 +1,7 @@
 #include "storage/base/thread_executor.h"
 
 #include <future>
+#include <memory>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -57,6 +58,26 @@ TEST(ThreadExecutor, StopIsIdempotentAndDropsWhatWaits) {
   executor.Stop();
   executor.Stop();
   executor.Post([] { FAIL() << "a stopped executor ran a task"; });
+}
+
+// The answer of a call that is lost with its task is posted by a destructor.
+TEST(ThreadExecutor, WhatADroppedTaskOwnsMayPost) {
+  SystemClock clock;
+  ThreadExecutor executor("test", 1, clock);
+  int ended = 0;
+  const auto owner = [&] {
+    return std::shared_ptr<void>(nullptr, [&](void*) {
+      executor.Post([] {});
+      ++ended;
+    });
+  };
+  const MonoTime later = clock.MonoNow() + hours(1);
+  const Executor::TimerId id = executor.PostAt(later, [owned = owner()] {});
+  executor.PostAt(later, [owned = owner()] {});
+  EXPECT_TRUE(executor.Cancel(id));
+  EXPECT_EQ(ended, 1);
+  executor.Stop();
+  EXPECT_EQ(ended, 2);
 }
 
 }  // namespace
