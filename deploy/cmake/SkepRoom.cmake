@@ -14,9 +14,25 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(skep_options INTERFACE -Wthread-safety)
 endif()
 if(SKEP_SANITIZE)
-  add_compile_options("-fsanitize=${SKEP_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # -O1: instrumented code compiles a third faster than at -O2 and finds the same. The standard library's own checks
+  # catch what stays inside an allocation: an index past size(), an empty optional.
+  add_compile_options("-fsanitize=${SKEP_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all -O1)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  # For every test and the programs it starts. Libraries that are not instrumented (gRPC, Abseil, Arrow) hide their
+  # synchronisation from ThreadSanitizer: what it sees inside them says nothing.
+  set(SKEP_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
   add_link_options("-fsanitize=${SKEP_SANITIZE}")
 endif()
+
+# Generated code is not ours to check, and instrumented it takes twice as long to compile.
+function(skep_generated target)
+  if(SKEP_SANITIZE)
+    target_compile_options(${target} PRIVATE -fno-sanitize=all)
+  endif()
+endfunction()
 
 function(skep_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
@@ -49,5 +65,9 @@ function(skep_test name)
   target_compile_options(${name} PRIVATE -O1)
   target_precompile_headers(${name} REUSE_FROM skep_testing)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  if(SKEP_SANITIZE)
+    math(EXPR ARG_TIMEOUT "4 * ${ARG_TIMEOUT}")  # instrumented code takes two to ten times as long
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${SKEP_TEST_ENVIRONMENT}")
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
