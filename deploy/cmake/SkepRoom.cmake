@@ -18,13 +18,16 @@ if(SKEP_SANITIZE)
   # catch what stays inside an allocation: an index past size(), an empty optional.
   add_compile_options("-fsanitize=${SKEP_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all -O1)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
-  # For every test and the programs it starts. Libraries that are not instrumented (gRPC, Abseil, Arrow) hide their
-  # synchronisation from ThreadSanitizer: what it sees inside them says nothing.
+  # For every test and the programs it starts. What ThreadSanitizer sees inside libraries that are not instrumented
+  # (gRPC, Arrow) says nothing.
   set(SKEP_TEST_ENVIRONMENT
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
   add_link_options("-fsanitize=${SKEP_SANITIZE}")
+  if(SKEP_SANITIZE MATCHES "thread")
+    include(SkepThreadSanitizer)
+  endif()
 endif()
 
 # Generated code is not ours to check, and instrumented it takes twice as long to compile.
