@@ -12,21 +12,15 @@ namespace skep::compact {
 
 namespace {
 
-// Others remove too: an entry that goes while the directory is listed is no fault.
-constexpr int kListAttempts = 3;
-
 bool IsAbsent(const absl::Status& status) { return status.code() == absl::StatusCode::kNotFound; }
 
 // nullopt: the directory is gone.
-absl::StatusOr<std::optional<acid::Listing>> ListCalmly(fs::FileSystem& fs,
-                                                        const std::string& dir) {
-  for (int attempt = 1;; ++attempt) {
-    absl::StatusOr<acid::Listing> listing = table::ListDirectory(fs, dir);
-    if (listing.ok()) return std::optional<acid::Listing>(*std::move(listing));
-    if (IsAbsent(listing.status())) return std::nullopt;
-    const bool moved = ReasonOf(listing.status()) == ErrorReason::kNotEnoughHistory;
-    if (!moved || attempt == kListAttempts) return listing.status();
-  }
+absl::StatusOr<std::optional<acid::Listing>> ListIfThere(fs::FileSystem& fs,
+                                                         const std::string& dir) {
+  absl::StatusOr<acid::Listing> listing = table::ListDirectory(fs, dir);
+  if (IsAbsent(listing.status())) return std::nullopt;
+  if (!listing.ok()) return listing.status();
+  return std::optional<acid::Listing>(*std::move(listing));
 }
 
 struct Removable {
@@ -71,7 +65,7 @@ absl::Status Remove(fs::FileSystem& fs,
 absl::StatusOr<std::vector<acid::Removal>> ListRemovable(fs::FileSystem& fs,
                                                          const CleanRequest& request) {
   SKEP_ASSIGN_OR_RETURN(const std::optional<acid::Listing> listing,
-                        ListCalmly(fs, request.directory));
+                        ListIfThere(fs, request.directory));
   if (!listing) return std::vector<acid::Removal>();
   return Decide(*listing, request).removals;
 }
@@ -79,7 +73,7 @@ absl::StatusOr<std::vector<acid::Removal>> ListRemovable(fs::FileSystem& fs,
 absl::StatusOr<CleanReport> Clean(fs::FileSystem& fs, const CleanRequest& request) {
   CleanReport report;
   SKEP_ASSIGN_OR_RETURN(const std::optional<acid::Listing> before,
-                        ListCalmly(fs, request.directory));
+                        ListIfThere(fs, request.directory));
   if (!before) {
     report.directory_gone = true;
     return report;
@@ -98,7 +92,7 @@ absl::StatusOr<CleanReport> Clean(fs::FileSystem& fs, const CleanRequest& reques
   }
   if (!report.removed.empty()) SKEP_RETURN_IF_ERROR(fs.SyncDirectory(request.directory));
   SKEP_ASSIGN_OR_RETURN(const std::optional<acid::Listing> after,
-                        ListCalmly(fs, request.directory));
+                        ListIfThere(fs, request.directory));
   if (after) report.left = Decide(*after, request).removals;
   return report;
 }

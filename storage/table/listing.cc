@@ -18,6 +18,7 @@ namespace {
 // Union legs and list bucketing nest one or two levels; more than this is a loop of links.
 constexpr int kMaxDepth = 8;
 constexpr int64_t kMetadataLimit = 64 << 10;
+constexpr int kListAttempts = 3;
 
 absl::StatusOr<std::string> ReadBaseMetadata(fs::FileSystem& fs, const std::string& base) {
   const std::string path = fs::JoinPath(base, acid::kMetadataFile);
@@ -143,7 +144,14 @@ absl::Status WalkPartitions(fs::FileSystem& fs,
 }  // namespace
 
 absl::StatusOr<acid::Listing> ListDirectory(fs::FileSystem& fs, const std::string& dir) {
-  return Lister(fs, dir).Run();
+  // What others remove meanwhile (a cleaner, after a compaction that every reader of today sees) is
+  // no fault: it is looked at anew. Under a list that still needed it the new listing is as wrong
+  // as the old one, and the lease says so.
+  for (int attempt = 1;; ++attempt) {
+    absl::StatusOr<acid::Listing> listing = Lister(fs, dir).Run();
+    const bool moved = ReasonOf(listing.status()) == ErrorReason::kNotEnoughHistory;
+    if (!moved || attempt == kListAttempts) return listing;
+  }
 }
 
 absl::StatusOr<std::vector<std::string>> ListPartitionDirectories(fs::FileSystem& fs,

@@ -26,8 +26,8 @@ namespace skep::table {
 // `_metadata_acid` where a base has no visibility suffix. Names that begin with '_' or '.' are left
 // out (H-1). Errors: kMalformedDirectory (a name that looks like a delta and does not parse, an
 // ACID directory below an ordinary one, something that is neither file nor directory);
-// kNotEnoughHistory where an entry goes while it is looked at (D-14); NOT_FOUND where the directory
-// itself is absent.
+// kNotEnoughHistory where entries go on going while they are looked at (D-14), a few times in a row;
+// NOT_FOUND where the directory itself is absent.
 absl::StatusOr<acid::Listing> ListDirectory(fs::FileSystem& fs, const std::string& dir);
 
 // Names (k=v/k2=v2, as listed) of the leaf partition directories below a table with `levels`

@@ -8,7 +8,9 @@
 #include "storage/model/errors.h"
 #include "storage/table/sources.h"
 #include "tests/storage/table/acid_files.h"
+#include "tests/testing/fault_fs.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_dir.h"
 
 namespace skep::testing {
 namespace {
@@ -103,6 +105,25 @@ TEST(ListDirectory, RefusesALinkThatLeadsNowhere) {
   std::filesystem::create_symlink("/nowhere/at/all", table.Path("000000_0"));
   EXPECT_THAT(table::ListDirectory(table.fs(), table.dir()),
               HasReason(ErrorReason::kMalformedDirectory));
+}
+
+// A cleaner removes the originals that a major compaction replaced, while somebody reads who needs
+// the base alone.
+TEST(ListDirectory, LooksAnewAtWhatGoesMeanwhile) {
+  TestTable table;
+  table.Text("000000_0", "12345");
+  table.Directory("base_0000005_v0000009");
+  TempDir attic;
+  FaultFs faults(table.fs(), attic.path());
+  const absl::Status gone = absl::NotFoundError("gone");
+  faults.FailCall(FsCall::kStat, 1, gone);
+  const auto listing = table::ListDirectory(faults, table.dir());
+  ASSERT_THAT(listing, IsOk());
+  EXPECT_EQ(listing->originals.size(), 1u);
+  EXPECT_EQ(listing->dirs.size(), 1u);
+  faults.FailCall(FsCall::kStat, 1, gone, FaultSpan::kFromThere);
+  EXPECT_THAT(table::ListDirectory(faults, table.dir()), HasReason(ErrorReason::kNotEnoughHistory))
+      << "not for ever";
 }
 
 TEST(ListDirectory, AnAbsentDirectoryIsNotFound) {
