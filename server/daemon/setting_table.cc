@@ -385,6 +385,13 @@ void AddCompactionKeys(std::vector<Setting>* table) {
       kSecond,
       kDay));
   table->push_back(IntegerKey(
+      "cleaner.retry_max",
+      "5",
+      "Such waits until an entry is given up: it shows as FAILED.",
+      [](Settings & s) -> auto& { return s.cleaner.retry_max; },
+      0,
+      1000));
+  table->push_back(IntegerKey(
       "history.succeeded",
       "3",
       "Finished compactions that are kept, per partition.",
@@ -405,6 +412,20 @@ void AddCompactionKeys(std::vector<Setting>* table) {
       [](Settings & s) -> auto& { return s.history.refused; },
       0,
       1000));
+  table->push_back(IntegerKey(
+      "history.not_initiated",
+      "2",
+      "Ones that the initiator left out.",
+      [](Settings & s) -> auto& { return s.history.not_initiated; },
+      0,
+      1000));
+  table->push_back(DurationKey(
+      "history.max_age",
+      "7d",
+      "Of failures that a newer success outdates.",
+      [](Settings & s) -> auto& { return s.history.max_age; },
+      kSecond,
+      3650 * kDay));
 }
 
 void AddLogKeys(std::vector<Setting>* table) {

@@ -50,11 +50,14 @@ struct Settings {
     bool enabled = false;
     std::chrono::milliseconds interval{0};
     std::chrono::milliseconds retry_base{0};
+    int64_t retry_max = 0;
   } cleaner;
   struct History {
     int64_t succeeded = 0;
     int64_t failed = 0;
     int64_t refused = 0;
+    int64_t not_initiated = 0;
+    std::chrono::milliseconds max_age{0};
   } history;
   struct Log {
     std::string level;   // a LogLevel's name

@@ -8,18 +8,32 @@ namespace {
 
 constexpr int64_t kMaxCleanerEntries = 1'000;
 
+// What was given up is the next one's, which cleans everything up to its own highest write id.
+bool IsCleanedByLater(const state::State& state, const CompactionRow& row) {
+  if (row.state == CompactionState::kReadyForCleaning) return false;
+  state::ListCompactions later;
+  later.table = row.name;
+  later.partition = row.partition;
+  later.states = {CompactionState::kReadyForCleaning, CompactionState::kSucceeded};
+  later.after = row.id;
+  later.limit = 1;
+  return !state.Compactions(later).empty();
+}
+
 std::vector<state::CleanTask> CleanTasks(const state::State& state,
                                          const std::optional<TableName>& table,
                                          state::Now now) {
-  state::ListCompactions ready;
-  ready.table = table;
-  ready.states = {CompactionState::kReadyForCleaning};
-  ready.limit = kMaxCleanerEntries;
   std::vector<state::CleanTask> tasks;
-  for (const CompactionRow& row : state.Compactions(ready)) {
-    // One that this very unit publishes is not explained yet.
+  // Those that wait, and those whose cleaning was given up.
+  state::ListCompactions wanted;
+  wanted.table = table;
+  wanted.states = {CompactionState::kReadyForCleaning, CompactionState::kFailed};
+  wanted.limit = kMaxCleanerEntries;
+  for (const CompactionRow& row : state.Compactions(wanted)) {
+    // A failed one that was never published leaves nothing; one that this very unit publishes is
+    // not explained yet.
     absl::StatusOr<state::CleanTask> task = state.ExplainClean(row.id, now);
-    if (task.ok()) tasks.push_back(*std::move(task));
+    if (task.ok() && !IsCleanedByLater(state, row)) tasks.push_back(*std::move(task));
   }
   return tasks;
 }
@@ -60,7 +74,7 @@ void DirectoryDesk::ExplainCleaner(std::optional<TableName> table,
       [table = std::move(table)](state::State& state,
                                  state::Now now,
                                  state::Unit&) -> absl::StatusOr<std::vector<state::CleanTask>> {
-        if (table) SKEP_RETURN_IF_ERROR(state.GetTable(*table, TxnId()).status());
+        if (table) SKEP_RETURN_IF_ERROR(state.GetTable(*table).status());
         return CleanTasks(state, table, now);
       },
       [this, done = std::move(done)](absl::StatusOr<std::vector<state::CleanTask>> tasks) mutable {

@@ -49,6 +49,9 @@ std::string CleanSummary(const state::CleanTask& task, size_t directories, Times
   const std::string what = fmt::format("{} replaced by compaction {}",
                                        Counted(static_cast<int64_t>(directories), "directory"),
                                        task.row.id.value());
+  if (task.row.state == CompactionState::kFailed) {
+    return fmt::format("{} stay: {}.", what, Printable(task.row.error));
+  }
   if (!task.pinned_by.empty()) {
     const size_t others = task.pinned_by.size() - 1;
     return fmt::format("{} {} for {}{}, which may still read {}.",

@@ -119,6 +119,7 @@ void Initiator::Consider(const Candidate& candidate, const Facts& facts) {
           "initiator.skip",
           {{"table", ObjectName(table.name, partition)}, {"reason", obstacle->reason}});
     }
+    if (obstacle->noted) return NoteNotInitiated(candidate, table.name, obstacle->reason);
     return NextCandidate();
   }
   const absl::StatusOr<Outlook> outlook = LookAt(fs_,
@@ -129,7 +130,7 @@ void Initiator::Consider(const Candidate& candidate, const Facts& facts) {
                                                  options_.rules);
   if (!outlook.ok()) {
     Fail(candidate, table.name, outlook.status());
-    return NextCandidate();
+    return NoteNotInitiated(candidate, table.name, MessageOf(outlook.status()));
   }
   if (!outlook->decision.type) return NextCandidate();
   state::EnqueueCompaction command;
@@ -165,6 +166,29 @@ void Initiator::Request(const Candidate& candidate, const state::EnqueueCompacti
                {"reason", command.reason}});
         }
         NextCandidate();
+      });
+}
+
+void Initiator::NoteNotInitiated(const Candidate& candidate,
+                                 const TableName& name,
+                                 const std::string& why) {
+  state::EnqueueCompaction command;
+  command.table = name;
+  command.partition = candidate.second;
+  command.initiator = options_.name;
+  command.reason = why;
+  Ask<CompactionId>(
+      port_,
+      executor_,
+      [command](state::State& state, state::Now now, state::Unit& unit) {
+        return state.NoteNotInitiated(command, now, unit);
+      },
+      [this, candidate](const absl::StatusOr<CompactionId>& noted) {
+        if (absl::IsUnavailable(noted.status())) {
+          Enqueue(candidate);
+          return Finish(noted.status());
+        }
+        NextCandidate();  // a table that was dropped meanwhile needs no record
       });
 }
 

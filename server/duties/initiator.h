@@ -61,6 +61,7 @@ class Initiator {
   void NextCandidate();
   void Consider(const Candidate& candidate, const Facts& facts);
   void Request(const Candidate& candidate, const state::EnqueueCompaction& command);
+  void NoteNotInitiated(const Candidate& candidate, const TableName& name, const std::string& why);
   void PutOff(const Candidate& candidate, Timestamp until);
   void Fail(const Candidate& candidate, const TableName& name, const absl::Status& status);
   void Finish(absl::Status status);

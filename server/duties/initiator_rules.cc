@@ -18,16 +18,18 @@ std::optional<Obstacle> TooManyFailures(std::span<const CompactionRow> of_object
   const CompactionRow* latest = nullptr;
   for (auto it = of_object.rbegin(); it != of_object.rend() && failed < rules.failed_threshold;
        ++it) {
-    if (it->state == CompactionState::kSucceeded ||
-        it->state == CompactionState::kReadyForCleaning) {
-      return std::nullopt;
-    }
+    // One whose cleaning was given up or is not wanted has merged all the same.
+    const bool merged = it->state == CompactionState::kSucceeded ||
+                        it->state == CompactionState::kReadyForCleaning ||
+                        !it->published_seq.is_none();
+    if (merged) return std::nullopt;
     if (it->state != CompactionState::kFailed) continue;
     if (latest == nullptr) latest = &*it;
     ++failed;
   }
   if (latest == nullptr || failed < rules.failed_threshold) return std::nullopt;
   Obstacle obstacle;
+  obstacle.noted = true;
   obstacle.reason = fmt::format("the last {} compactions failed, compaction {} with: {}",
                                 failed,
                                 latest->id.value(),

@@ -32,6 +32,7 @@ struct InitiatorRules {
 struct Obstacle {
   std::string reason;              // one clause for people
   std::optional<Timestamp> until;  // when to look again; none: when something changes
+  bool noted = false;              // goes into the history, where people look for it (IN-6)
 };
 
 // `of_object`: the object's compactions, history included, ascending by id.

@@ -15,14 +15,14 @@ absl::StatusOr<TableFacts> ReadTableFacts(const state::State& state,
                                           const TableName& name,
                                           const std::string& partition) {
   constexpr int64_t kPage = 1'000;
-  SKEP_ASSIGN_OR_RETURN(const state::TableInfo info, state.GetTable(name, TxnId()));
+  SKEP_ASSIGN_OR_RETURN(const state::TableInfo info, state.GetTable(name));
   SKEP_ASSIGN_OR_RETURN(state::TableView view, state.View(info.row.id));
   TableFacts facts{std::move(view.table), {}, std::move(view.write_ids), std::move(view.txns)};
   const bool partitioned = !facts.table.schema.partition_columns.empty();
   if (!partitioned) facts.partitions.emplace_back();
   for (std::string after; partitioned;) {
     SKEP_ASSIGN_OR_RETURN(std::vector<std::string> page,
-                          state.Partitions(name, TxnId(), after, kPage));
+                          state.Partitions(name, TxnId(), {}, after, kPage));
     if (page.empty()) break;
     after = page.back();
     std::move(page.begin(), page.end(), std::back_inserter(facts.partitions));

@@ -96,10 +96,14 @@ void ReserveForCreation(const Creation& change) {
   change->dependencies.port.Run(
       [change](state::State& state, state::Now now, state::Unit& unit) {
         const state::CreateTable& command = change->command;
-        change->reserved = state.Reserve({command.name, command.location, {}}, now, unit);
-        // A name that is taken: either this is a repeat, and the answer is on record, or it is
+        change->reserved =
+            state.Reserve({command.name, command.location, command.request}, now, unit);
+        if (change->reserved.ok()) return;
+        // A name that is taken: this is a repeat whose answer is on record or on its way, or it is
         // refused. Nothing is created.
-        if (!change->reserved.ok()) change->info = state.Create(command, now, unit);
+        change->info = ReasonOf(change->reserved) == ErrorReason::kStoreBusy
+                           ? absl::StatusOr<state::TableInfo>(change->reserved)
+                           : state.Create(command, now, unit);
       },
       [change](const absl::Status& status) {
         if (status.ok() && change->reserved.ok()) {

@@ -54,7 +54,7 @@ absl::Status Get(const v1::GetTableRequest& request,
   SKEP_ASSIGN_OR_RETURN(const TableName name, wire::FromProto(request.name(), "name"));
   SKEP_RETURN_IF_ERROR(wire::CheckOptionalId("txn_id", request.txn_id()));
   SKEP_ASSIGN_OR_RETURN(const state::TableInfo info,
-                        context.state.GetTable(name, TxnId(request.txn_id())));
+                        context.state.GetTable(name, TxnId(request.txn_id()), context.now));
   wire::ToProto(info, response->mutable_table());
   return absl::OkStatus();
 }
@@ -91,8 +91,9 @@ absl::Status ListPartitions(const v1::ListPartitionsRequest& request,
   SKEP_ASSIGN_OR_RETURN(const int64_t page, wire::PageSizeFromProto(request.page_size()));
   SKEP_ASSIGN_OR_RETURN(const std::string after,
                         wire::ReadPageToken(wire::FilterOf(request), request.page_token()));
-  SKEP_ASSIGN_OR_RETURN(std::vector<std::string> found,
-                        context.state.Partitions(name, TxnId(request.txn_id()), after, page + 1));
+  SKEP_ASSIGN_OR_RETURN(
+      std::vector<std::string> found,
+      context.state.Partitions(name, TxnId(request.txn_id()), context.now, after, page + 1));
   if (std::ssize(found) > page) {
     found.resize(page);
     response->set_next_page_token(wire::MakePageToken(wire::FilterOf(request), found.back()));
@@ -113,7 +114,7 @@ absl::Status SetProperties(const v1::SetTablePropertiesRequest& request,
   SKEP_ASSIGN_OR_RETURN(const wire::SetProperties command, wire::FromProto(request));
   SKEP_RETURN_IF_ERROR(context.state.SetProperties(
       command.name, command.set, command.unset, context.now, context.unit));
-  SKEP_ASSIGN_OR_RETURN(const state::TableInfo info, context.state.GetTable(command.name, TxnId()));
+  SKEP_ASSIGN_OR_RETURN(const state::TableInfo info, context.state.GetTable(command.name));
   wire::ToProto(info, response->mutable_table());
   return absl::OkStatus();
 }

@@ -1,9 +1,9 @@
 #include <utility>
 
 #include "proto/wire/base_wire.h"
-#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/page_token.h"
 #include "proto/wire/snapshot_wire.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "server/rpc/services.h"
 #include "server/rpc/unary.h"
 #include "storage/base/status_macros.h"
@@ -41,7 +41,7 @@ absl::Status List(const v1::ListTransactionsRequest& request,
   SKEP_ASSIGN_OR_RETURN(state::ListTxns command, wire::FromProto(request));
   if (request.has_table()) {
     SKEP_ASSIGN_OR_RETURN(const TableName name, wire::FromProto(request.table(), "table"));
-    SKEP_ASSIGN_OR_RETURN(const state::TableInfo table, context.state.GetTable(name, TxnId()));
+    SKEP_ASSIGN_OR_RETURN(const state::TableInfo table, context.state.GetTable(name));
     command.table = table.row.id;
   }
   const int64_t page = command.limit++;  // one more shows whether there is a next page

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace skep::state {
 
@@ -46,6 +47,7 @@ std::vector<AbortedIntervals::Interval> AbortedIntervals::Intervals() const {
 
 std::vector<int64_t> AbortedIntervals::IdsAfter(int64_t after, int64_t limit) const {
   std::vector<int64_t> out;
+  if (after == std::numeric_limits<int64_t>::max()) return out;  // a page token somebody made up
   auto it = intervals_.upper_bound(after);
   if (it != intervals_.begin()) --it;
   for (; it != intervals_.end(); ++it) {

@@ -44,24 +44,24 @@ void FillViews(const State::Impl& s,
   cut(task.txns.ids, row.txn.value());
 }
 
-absl::StatusOr<CleanTask> MakeTask(const State::Impl& s, CompactionId id, Now now) {
-  const CompactionRow* row = s.queue.Find(id);
-  if (row == nullptr) return NoSuchCompaction(id);
-  if (row->state != CompactionState::kReadyForCleaning || row->published_seq > s.published) {
-    return MakeError(
-        ErrorReason::kOperationNotAllowed,
-        fmt::format("cannot clean after compaction {}: it is {}, and only after a published one "
-                    "there is something to clean",
-                    id.value(),
-                    CompactionStateName(row->state)),
-        {{"compactionId", id.ToString()}, {"operation", "clean"}});
-  }
-  const TableRow& table = *s.registry.Find(row->table);
+absl::Status NothingToClean(const CompactionRow& row) {
+  return MakeError(
+      ErrorReason::kOperationNotAllowed,
+      fmt::format("cannot clean after compaction {}: it is {}, and only after a published one "
+                  "there is something to clean",
+                  row.id.value(),
+                  CompactionStateName(row.state)),
+      {{"compactionId", row.id.ToString()}, {"operation", "clean"}});
+}
+
+// `row` is published, and its table is there.
+CleanTask MakeTask(const State::Impl& s, const CompactionRow& row, Now now) {
+  const TableRow& table = *s.registry.Find(row.table);
   CleanTask task;
-  task.row = *row;
+  task.row = row;
   task.table = table;
-  FillViews(s, table, *row, task);
-  task.pinned_by = s.PinsBelow(table, row->published_seq, now);
+  FillViews(s, table, row, task);
+  task.pinned_by = s.PinsBelow(table, row.published_seq, now);
   return task;
 }
 
@@ -99,12 +99,23 @@ std::vector<CompactionId> State::ReadyToClean(Now now) const {
 }
 
 absl::StatusOr<CleanTask> State::ExplainClean(CompactionId id, Now now) const {
-  return MakeTask(*impl_, id, now);
+  const Impl& s = *impl_;
+  const CompactionRow* row = s.queue.Find(id);
+  if (row == nullptr) return NoSuchCompaction(id);
+  const bool has_something =
+      row->state == CompactionState::kReadyForCleaning || CleaningWasGivenUp(*row);
+  if (!has_something || row->published_seq > s.published) return NothingToClean(*row);
+  return MakeTask(s, *row, now);
 }
 
 absl::StatusOr<CleanTask> State::BeginClean(CompactionId id, Now now, Unit& unit) {
   Impl& s = *impl_;
-  SKEP_ASSIGN_OR_RETURN(CleanTask task, MakeTask(s, id, now));
+  const CompactionRow* row = s.queue.Find(id);
+  if (row == nullptr) return NoSuchCompaction(id);
+  if (row->state != CompactionState::kReadyForCleaning || row->published_seq > s.published) {
+    return NothingToClean(*row);
+  }
+  CleanTask task = MakeTask(s, *row, now);
   if (AsciiEqualsIgnoreCase(PropertyIgnoreCase(task.table.properties, "NO_CLEANUP"), "true")) {
     task.row.error = "the table has NO_CLEANUP=true";
     s.FinishRow(task.row, CompactionState::kRefused, now, unit);
@@ -115,10 +126,10 @@ absl::StatusOr<CleanTask> State::BeginClean(CompactionId id, Now now, Unit& unit
   // Durable before the first file goes: from here on an older snapshot that names the table is
   // refused.
   if (task.table.cleaned_seq < task.row.published_seq) {
-    TableRow& row = *s.registry.Change(task.table.id);
-    row.cleaned_seq = task.row.published_seq;
-    s.registry.Save(row.id, unit);
-    task.table = row;
+    TableRow& table = *s.registry.Change(task.table.id);
+    table.cleaned_seq = task.row.published_seq;
+    s.registry.Save(table.id, unit);
+    task.table = table;
   }
   return task;
 }
@@ -142,6 +153,16 @@ absl::Status State::FinishCleaning(const FinishClean& command, Now now, Unit& un
     return absl::OkStatus();
   }
   ++row.clean_attempts;
+  if (row.clean_attempts > s.options.clean_retries) {
+    row.next_clean_time = Timestamp();
+    row.error = fmt::format(
+        "cleaning was given up after {} attempts: {}; the compaction's result is in use, what it "
+        "replaced still takes up space: put the cause right and compact again, which cleans both",
+        row.clean_attempts,
+        command.error);
+    s.FinishRow(std::move(row), CompactionState::kFailed, now, unit);
+    return absl::OkStatus();
+  }
   row.next_clean_time = command.retry_at;
   s.queue.Save(std::move(row), unit);
   return absl::OkStatus();

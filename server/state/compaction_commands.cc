@@ -65,6 +65,22 @@ std::string ResourceText(const CompactionRow& row) {
 
 }  // namespace
 
+CompactionRow State::Impl::NewRow(const TableRow& table,
+                                  const std::string& partition,
+                                  const EnqueueCompaction& command,
+                                  Now now) {
+  CompactionRow row;
+  row.id = next_compaction;
+  next_compaction = next_compaction.Next();
+  row.table = table.id;
+  row.name = table.name;
+  row.partition = partition;
+  row.type = command.type;
+  row.initiator = command.initiator;
+  row.enqueue_time = now.wall;
+  return row;
+}
+
 absl::StatusOr<EnqueuedCompaction> State::Enqueue(const EnqueueCompaction& command,
                                                   Now now,
                                                   Unit& unit) {
@@ -103,51 +119,48 @@ absl::StatusOr<EnqueuedCompaction> State::Enqueue(const EnqueueCompaction& comma
                                               ? " and nothing was written since"
                                               : "")};
   }
-  CompactionRow row;
-  row.id = s.next_compaction;
-  s.next_compaction = s.next_compaction.Next();
-  row.table = table->id;
-  row.name = table->name;
-  row.partition = partition;
-  row.type = command.type;
+  CompactionRow row = s.NewRow(*table, partition, command, now);
   row.reason = command.reason;
-  row.initiator = command.initiator;
-  row.enqueue_time = now.wall;
   const CompactionId id = row.id;
   s.queue.Save(std::move(row), unit);
   s.Remember(command.request, RequestKind::kEnqueue, fingerprint, id.value(), 1, now, unit);
   return EnqueuedCompaction{id, true, CompactionState::kInitiated, ""};
 }
 
-std::vector<CompactionRow> State::Compactions(const ListCompactions& command) const {
-  const Impl& s = *impl_;
-  const auto wanted = [&](const CompactionRow& row) {
-    if (command.id && row.id != *command.id) return false;
-    if (command.table && row.name != *command.table) return false;
-    if (command.partition && row.partition != *command.partition) return false;
-    return command.states.empty() ||
-           std::find(command.states.begin(), command.states.end(), row.state) !=
-               command.states.end();
-  };
-  std::vector<CompactionRow> found;
-  if (command.table && command.partition && !command.id) {
-    // One object: the initiator asks this for each of its candidates.
-    const TableRow* table = s.registry.Find(*command.table);
-    if (table == nullptr) return found;
-    for (CompactionRow& row : s.queue.OfObject(table->id, *command.partition)) {
-      if (std::ssize(found) == command.limit) break;
-      if (row.id > command.after && wanted(row)) found.push_back(std::move(row));
-    }
-    return found;
+absl::StatusOr<CompactionId> State::NoteNotInitiated(const EnqueueCompaction& command,
+                                                     Now now,
+                                                     Unit& unit) {
+  Impl& s = *impl_;
+  const TableRow* table = s.registry.Find(command.table);
+  if (table == nullptr) return NoSuchTable(command.table);
+  SKEP_ASSIGN_OR_RETURN(const std::string partition, CanonicalPartition(*table, command.partition));
+  const std::vector<CompactionRow> others = s.queue.OfObject(table->id, partition);
+  if (!others.empty() && others.back().state == CompactionState::kNotInitiated &&
+      others.back().error == command.reason) {
+    CompactionRow again = others.back();
+    again.end_time = now.wall;
+    s.queue.Save(again, unit);
+    return again.id;
   }
-  const auto& rows = s.queue.rows();
-  auto it = command.id ? rows.find(*command.id) : rows.upper_bound(command.after);
-  for (; it != rows.end() && std::ssize(found) < command.limit; ++it) {
-    if (wanted(it->second)) found.push_back(it->second);
-    if (command.id) break;
-  }
-  return found;
+  CompactionRow row = s.NewRow(*table, partition, command, now);
+  row.error = command.reason;
+  const CompactionId id = row.id;
+  s.FinishRow(std::move(row), CompactionState::kNotInitiated, now, unit);
+  return id;
 }
+
+std::vector<CompactionRow> State::Compactions(const ListCompactions& command) const {
+  TableId table;
+  if (command.table) {
+    // Entries of a table go with it.
+    const TableRow* row = impl_->registry.Find(*command.table);
+    if (row == nullptr) return {};
+    table = row->id;
+  }
+  return impl_->queue.List(command, table);
+}
+
+int64_t State::compactions_read() const { return impl_->queue.looks(); }
 
 absl::StatusOr<CompactionRow> State::Cancel(CompactionId id, Now now, Unit& unit) {
   Impl& s = *impl_;
@@ -249,9 +262,9 @@ absl::Status State::BeatClaim(CompactionId id, int64_t claim, Now now, Unit& uni
 absl::Status State::Publish(const PublishCompaction& command, Now now, Unit& unit) {
   Impl& s = *impl_;
   const CompactionRow* before = s.queue.Find(command.id);
-  const bool again = before != nullptr && before->claim == command.claim &&
-                     (before->state == CompactionState::kReadyForCleaning ||
-                      before->state == CompactionState::kSucceeded);
+  // Whatever became of the cleaning since: the output is visible, and must not be thrown away.
+  const bool again =
+      before != nullptr && before->claim == command.claim && !before->published_seq.is_none();
   if (again) return absl::OkStatus();
   SKEP_ASSIGN_OR_RETURN(CompactionRow row, s.Claimed(command.id, command.claim, now, unit));
   if (command.highest_write_id > row.highest_write_id) {
@@ -268,7 +281,6 @@ absl::Status State::Publish(const PublishCompaction& command, Now now, Unit& uni
   row.highest_write_id = command.highest_write_id;
   row.published_seq = unit.seq();
   row.commit_time = now.wall;
-  row.next_clean_time = now.wall;
   row.error.clear();
   const TxnId txn = row.txn;
   s.queue.Save(std::move(row), unit);
@@ -320,6 +332,22 @@ void State::Impl::FinishRow(CompactionRow row, CompactionState state, Now now, U
   queue.Save(std::move(row), unit);
   for (CompactionId old : HistoryToDrop(queue.OfObject(table, partition), options))
     queue.Erase(old, unit);
+  NoteOutdated(queue.OfObject(table, partition));
+}
+
+void State::Impl::NoteOutdated(const std::vector<CompactionRow>& of_object) {
+  for (const CompactionRow* row : Outdated(of_object)) {
+    outdated.insert({BirthOf(*row) + options.history_max_age, row->id});
+  }
+}
+
+void State::Impl::ForgetOutdated(Now now, Unit& unit) {
+  for (size_t i = 0; i < kMaxEndedAtOnce && !outdated.empty(); ++i) {
+    const auto [due, id] = *outdated.begin();
+    if (due >= now.wall) return;
+    outdated.erase(outdated.begin());
+    queue.Erase(id, unit);  // if it was not too many before
+  }
 }
 
 }  // namespace skep::state

@@ -1,5 +1,8 @@
 #include "server/state/compaction_queue.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace skep::state {
 
 const CompactionRow* CompactionQueue::Find(CompactionId id) const {
@@ -58,7 +61,65 @@ std::vector<CompactionId> CompactionQueue::OfTable(TableId table) const {
        ++it) {
     ids.insert(ids.end(), it->second.begin(), it->second.end());
   }
+  std::sort(ids.begin(), ids.end());
   return ids;
+}
+
+void CompactionQueue::Merge(const std::vector<CompactionState>& states,
+                            CompactionId after,
+                            const std::function<bool(CompactionId)>& visit) const {
+  using Place = std::set<CompactionId>::const_iterator;
+  std::map<CompactionId, std::pair<Place, Place>> next;  // an id is in one state only
+  for (CompactionState state : std::set<CompactionState>(states.begin(), states.end())) {
+    const std::set<CompactionId>& ids = InState(state);
+    const Place first = ids.upper_bound(after);
+    if (first != ids.end()) next[*first] = {first, ids.end()};
+  }
+  while (!next.empty()) {
+    auto [place, end] = next.begin()->second;
+    next.erase(next.begin());
+    if (!visit(*place)) return;
+    if (++place != end) next[*place] = {place, end};
+  }
+}
+
+std::vector<CompactionRow> CompactionQueue::List(const ListCompactions& command,
+                                                 TableId table) const {
+  std::vector<CompactionRow> found;
+  const auto matches = [&](const CompactionRow& row) {
+    if (command.table && row.table != table) return false;
+    if (command.partition && row.partition != *command.partition) return false;
+    return command.states.empty() ||
+           std::find(command.states.begin(), command.states.end(), row.state) !=
+               command.states.end();
+  };
+  const auto take = [&](CompactionId id) {
+    if (std::ssize(found) >= command.limit) return false;
+    ++looks_;
+    const CompactionRow& row = rows_.at(id);
+    if (matches(row)) found.push_back(row);
+    return true;
+  };
+  if (command.id) {
+    if (rows_.contains(*command.id)) take(*command.id);
+  } else if (command.table) {
+    std::vector<CompactionId> ids;
+    if (!command.partition) {
+      ids = OfTable(table);
+    } else if (const auto it = by_object_.find({table, *command.partition});
+               it != by_object_.end()) {
+      ids.assign(it->second.begin(), it->second.end());
+    }
+    for (CompactionId id : ids) {
+      if (id > command.after && !take(id)) break;
+    }
+  } else if (!command.states.empty()) {
+    Merge(command.states, command.after, take);
+  } else {
+    for (auto it = rows_.upper_bound(command.after); it != rows_.end() && take(it->first); ++it) {
+    }
+  }
+  return found;
 }
 
 void CompactionQueue::Load(const StoredState& stored) {

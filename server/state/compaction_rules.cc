@@ -9,15 +9,16 @@ namespace skep::state {
 
 namespace {
 
-enum class History { kNone, kSucceeded, kFailed, kRefused };
+enum class History { kNone, kSucceeded, kFailed, kRefused, kNotInitiated };
 
 History GroupOf(CompactionState state) {
   switch (state) {
     case CompactionState::kSucceeded:
       return History::kSucceeded;
     case CompactionState::kFailed:
-    case CompactionState::kNotInitiated:
       return History::kFailed;
+    case CompactionState::kNotInitiated:
+      return History::kNotInitiated;
     case CompactionState::kRefused:
     case CompactionState::kCancelled:
       return History::kRefused;
@@ -34,7 +35,9 @@ int64_t Kept(History group, const Options& options) {
     case History::kSucceeded:
       return options.history_succeeded;
     case History::kFailed:
-      return options.history_failed;
+      return std::max(options.history_failed, options.failed_threshold);
+    case History::kNotInitiated:
+      return options.history_not_initiated;
     default:
       return options.history_refused;
   }
@@ -68,6 +71,31 @@ std::vector<CompactionId> HistoryToDrop(std::span<const CompactionRow> of_object
   }
   std::reverse(drop.begin(), drop.end());
   return drop;
+}
+
+std::vector<const CompactionRow*> Outdated(std::span<const CompactionRow> of_object) {
+  std::vector<const CompactionRow*> outdated;
+  bool major = false;
+  bool any = false;
+  for (size_t i = of_object.size(); i-- > 0;) {
+    const CompactionRow& row = of_object[i];
+    const History group = GroupOf(row.state);
+    if (group == History::kSucceeded) {
+      any = true;
+      major |= row.type == CompactionType::kMajor;
+    } else if (group != History::kNone && (major || (any && row.type == CompactionType::kMinor))) {
+      outdated.push_back(&row);
+    }
+  }
+  return outdated;
+}
+
+Timestamp BirthOf(const CompactionRow& row) {
+  return row.start_time == Timestamp() ? row.enqueue_time : row.start_time;
+}
+
+bool CleaningWasGivenUp(const CompactionRow& row) {
+  return row.state == CompactionState::kFailed && !row.published_seq.is_none();
 }
 
 std::vector<CompactionId> SelectReady(std::span<const CompactionRow> ready, Timestamp now) {

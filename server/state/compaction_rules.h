@@ -19,10 +19,19 @@ const CompactionRow* FindDuplicate(std::span<const CompactionRow> of_object,
                                    CompactionType type,
                                    WriteId highest_write_id);
 
-// How many finished entries of one object stay (HR-1, HR-3): the newest of each group. Not
-// initiated counts as failed, cancelled as refused.
+// Which finished entries of one object are too many (HR-1, HR-3): all but the newest of each group.
+// Cancelled counts as refused.
 std::vector<CompactionId> HistoryToDrop(std::span<const CompactionRow> of_object,
                                         const Options& options);
+
+// Finished entries of one object without a result that a newer success makes old news (HR-2): a
+// major those of any type, another type those of its own. They go when they are old enough.
+std::vector<const CompactionRow*> Outdated(std::span<const CompactionRow> of_object);
+// From when on their age counts: the start, or the request where it never started.
+Timestamp BirthOf(const CompactionRow& row);
+
+// It was published, and what it replaced could not be removed (RB-1).
+bool CleaningWasGivenUp(const CompactionRow& row);
 
 // Which of the entries that wait for the cleaner may be cleaned now (CL-1, CL-2): their time has
 // come, and of each object only the one with the lowest highest write id. Ascending.

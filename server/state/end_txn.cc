@@ -109,11 +109,12 @@ void State::Impl::StopLingering(TxnId id) {
 void State::Reap(Now now, Unit& unit) {
   Impl& s = *impl_;
   s.GrantAll(std::exchange(s.grant_after_load, {}), now, unit);
-  for (TxnId id : s.txn_leases.Over(now.mono)) s.EndExpired(id, now, unit);
-  for (LockId lock : s.lock_leases.Over(now.mono)) {
+  for (TxnId id : s.txn_leases.Over(now.mono, kMaxEndedAtOnce)) s.EndExpired(id, now, unit);
+  for (LockId lock : s.lock_leases.Over(now.mono, kMaxEndedAtOnce)) {
     s.EndRequest(lock, LockState::kNotAcquired, "its lease was over", now, unit);
   }
-  for (TxnId id : s.lingering_leases.Over(now.mono)) s.StopLingering(id);
+  for (TxnId id : s.lingering_leases.Over(now.mono, kMaxEndedAtOnce)) s.StopLingering(id);
+  s.ForgetOutdated(now, unit);
 }
 
 void State::ExtendLeases(std::chrono::nanoseconds stall) {

@@ -47,6 +47,8 @@ struct State::Impl {
   OpenLimit limit;
   RequestRing requests;
   CompactionQueue queue;
+  std::set<std::pair<Timestamp, CompactionId>>
+      outdated;  // finished ones, by the time at which they go
   ChangeLog changes;
   LockTable lock_table;
   LockRows lock_rows;
@@ -153,6 +155,11 @@ struct State::Impl {
 
   // -- compaction (compaction_commands.cc)
 
+  // A row under the next id.
+  CompactionRow NewRow(const TableRow& table,
+                       const std::string& partition,
+                       const EnqueueCompaction& command,
+                       Now now);
   // The row of a compaction that `claim` holds; the claim's lease is its transaction's, renewed
   // here. Errors: kNoSuchCompaction, kOperationNotAllowed.
   absl::StatusOr<CompactionRow> Claimed(CompactionId id, int64_t claim, Now now, Unit& unit);
@@ -160,6 +167,10 @@ struct State::Impl {
   void ReturnClaim(CompactionId id, const std::string& why, Unit& unit);
   // Into a final state, and out goes what history does not keep.
   void FinishRow(CompactionRow row, CompactionState state, Now now, Unit& unit);
+  // Notes when the outdated ones of these rows of one object will go.
+  void NoteOutdated(const std::vector<CompactionRow>& of_object);
+  // HR-2: those whose time has come.
+  void ForgetOutdated(Now now, Unit& unit);
 
   // -- cleaning (clean_commands.cc)
 

@@ -55,8 +55,9 @@ class Leases {
     return std::max(Duration(0), it->second.deadline - Own(now));
   }
 
-  // Ids whose lease is over, oldest deadline first. They stay until dropped or renewed. O(due).
-  std::vector<Id> Over(MonoTime now) {
+  // Ids whose lease is over, oldest deadline first, at most `limit`. They stay until dropped or
+  // renewed. O(due).
+  std::vector<Id> Over(MonoTime now, size_t limit) {
     std::vector<std::pair<MonoTime, Id>> over;
     std::vector<Id> renewed;
     for (const auto& [number, slot] : queue_) {
@@ -72,6 +73,7 @@ class Leases {
     }
     for (const Id id : renewed) Requeue(id, entries_.at(id));
     std::sort(over.begin(), over.end());
+    if (over.size() > limit) over.resize(limit);
     std::vector<Id> ids;
     for (const auto& [deadline, id] : over) ids.push_back(id);
     return ids;

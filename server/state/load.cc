@@ -1,6 +1,7 @@
 // From rows to state. What is memory only starts afresh: leases at full length, pins as wide as
 // they could have been.
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -124,6 +125,15 @@ absl::Status LoadLocks(State::Impl& s, const StoredState& stored, Now now) {
   return absl::OkStatus();
 }
 
+// What a success outdated goes on its day, whenever the server was down (HR-2).
+void LoadHistory(State::Impl& s) {
+  std::map<std::pair<TableId, std::string>, std::vector<CompactionRow>> objects;
+  for (const auto& [id, row] : s.queue.rows()) {
+    if (IsTerminal(row.state)) objects[{row.table, row.partition}].push_back(row);
+  }
+  for (const auto& [object, rows] : objects) s.NoteOutdated(rows);
+}
+
 // A compactor reads its own table and nothing else: it must not hold back the cleaning of others.
 void LoadClaims(State::Impl& s) {
   for (CompactionId id : s.queue.InState(CompactionState::kWorking)) {
@@ -155,6 +165,7 @@ absl::StatusOr<std::unique_ptr<State>> State::Load(const Options& options,
   LoadTxns(s, stored, now);
   SKEP_RETURN_IF_ERROR(LoadLocks(s, stored, now));
   LoadClaims(s);
+  LoadHistory(s);
   return std::unique_ptr<State>(new State(std::move(impl)));
 }
 

@@ -191,6 +191,8 @@ void State::Impl::DeclareWritesOf(LockId lock, Unit& unit) {
 
 void State::Impl::GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit) {
   for (LockId lock : locks) {
+    // Granted by a load and gone before the first Reap.
+    if (lock_rows.Find(lock) == nullptr) continue;
     lock_rows.Grant(lock, now.wall, unit);
     if (lock_rows.Find(lock)->front().txn.is_none())
       lock_leases.Renew(lock, now.mono, options.txn_timeout);

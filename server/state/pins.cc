@@ -33,6 +33,7 @@ void Pins::Narrow(TxnId txn, Pin& pin) {
 }
 
 void Pins::Add(TxnId txn, CommitSeq snapshot, Reach reach) {
+  Remove(txn);
   Pin& pin = pins_[txn];
   pin = {snapshot, reach, {}, {}};
   Link(txn, pin);

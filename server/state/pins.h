@@ -25,6 +25,7 @@ class Pins {
     kAll,               // every table to its end: asked for at open
   };
 
+  // In place of what the transaction had.
   void Add(TxnId txn, CommitSeq snapshot, Reach reach);
   void Name(TxnId txn, TableId table);
   // All tables of the database.

@@ -130,6 +130,11 @@ void Registry::Reserve(const TableName& name, const std::string& location, const
   reserved_[name] = {location, by};
 }
 
+bool Registry::IsReservedBy(const TableName& name, const RequestKey& by) const {
+  const auto it = reserved_.find(name);
+  return by.given() && it != reserved_.end() && it->second.by.id == by.id;
+}
+
 void Registry::Add(TableRow row, Unit& unit) {
   names_[row.name] = row.id;
   locations_[row.location] = row.id;

@@ -44,6 +44,8 @@ class Registry {
                          const std::string& location,
                          const RequestKey& by) const;
   void Reserve(const TableName& name, const std::string& location, const RequestKey& by);
+  // This very request holds the name: its first attempt is still under way.
+  bool IsReservedBy(const TableName& name, const RequestKey& by) const;
   void DropReservation(const TableName& name) { reserved_.erase(name); }
 
   void Add(TableRow row, Unit& unit);

@@ -20,7 +20,14 @@ struct Options {
   int64_t max_lock_components = 10'000;
   int64_t request_ring = 1'000'000;
   std::chrono::milliseconds claim_lease{600'000};
-  int64_t history_succeeded = 3, history_failed = 3, history_refused = 3;  // per partition
+  // Finished compactions that are kept per table or partition (HR-1).
+  int64_t history_succeeded = 3, history_failed = 3, history_refused = 3, history_not_initiated = 2;
+  // Not fewer failed ones than the initiator counts before it stops (IN-6).
+  int64_t failed_threshold = 2;
+  // How old a failure may get that a newer success outdates (HR-2).
+  std::chrono::milliseconds history_max_age = std::chrono::hours(24 * 7);
+  // Passes that leave something after the first one, until an entry is given up (RB-1).
+  int64_t clean_retries = 5;
 };
 
 // When a command is decided.
@@ -92,8 +99,10 @@ class State {
   // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE
   //
   absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn, Now now, Unit& unit);
-  // Ends every transaction and lock whose lease is over. A stall of the loop is added to all leases
-  // first.
+  // Ends the transactions and locks whose lease is over, so many at once that the unit stays small
+  // (NextExpiry says that there are more), and forgets outdated compactions. A stall of the loop is
+  // added to all leases first.
+  static constexpr size_t kMaxEndedAtOnce = 5'000;
   void Reap(Now now, Unit& unit);
   void ExtendLeases(std::chrono::nanoseconds stall);
   std::optional<MonoTime> NextExpiry() const;
@@ -119,15 +128,16 @@ class State {
   absl::StatusOr<TableInfo> Register(const RegisterTable& command, Now now, Unit& unit);
   // The transaction must hold EXCLUSIVE on the table; the table goes when the transaction commits.
   absl::Status Drop(TxnId txn, const TableName& name, Now now, Unit& unit);
-  // As of the snapshot of `txn` (none: now).
-  absl::StatusOr<TableInfo> GetTable(const TableName& name, TxnId txn) const;
+  // As of now.
+  absl::StatusOr<TableInfo> GetTable(const TableName& name) const;
+  // As of the snapshot of `txn` (none: now). Errors: also those of a transaction that ended, or
+  // whose lease is over.
+  absl::StatusOr<TableInfo> GetTable(const TableName& name, TxnId txn, Now now) const;
   std::vector<TableInfo> Tables(const std::string& database,
                                 const std::string& after,
                                 int64_t limit) const;
-  absl::StatusOr<std::vector<std::string>> Partitions(const TableName& name,
-                                                      TxnId txn,
-                                                      const std::string& after,
-                                                      int64_t limit) const;
+  absl::StatusOr<std::vector<std::string>> Partitions(
+      const TableName& name, TxnId txn, Now now, const std::string& after, int64_t limit) const;
   // For inspection and for decisions about compaction; pins nothing, so what it names may be
   // cleaned away. Errors: kNoSuchTable, also for a table that the open unit creates.
   absl::StatusOr<TableView> View(TableId table) const;
@@ -145,7 +155,16 @@ class State {
 
   // -- compaction
   absl::StatusOr<EnqueuedCompaction> Enqueue(const EnqueueCompaction& command, Now now, Unit& unit);
+  // The initiator's record of a compaction that it did not enqueue, `command.reason` says why
+  // (IN-6, IN-17). The newest record of the object is written again where it says the same.
+  absl::StatusOr<CompactionId> NoteNotInitiated(const EnqueueCompaction& command,
+                                                Now now,
+                                                Unit& unit);
+  // Ascending by id.
   std::vector<CompactionRow> Compactions(const ListCompactions& command) const;
+  // Rows looked at by Compactions since the load: grows with what was asked for, not with the
+  // history.
+  int64_t compactions_read() const;
   absl::StatusOr<CompactionRow> Cancel(CompactionId id, Now now, Unit& unit);
   // Takes the oldest initiated entry, opens the compactor's transaction with a shared lock.
   // nullopt: none.
@@ -160,7 +179,8 @@ class State {
 
   // -- cleaning
   std::vector<CompactionId> ReadyToClean(Now now) const;
-  absl::StatusOr<CleanTask> ExplainClean(CompactionId id, Now now) const;      // changes nothing
+  // Changes nothing. Also of an entry whose cleaning was given up: what its directories wait for.
+  absl::StatusOr<CleanTask> ExplainClean(CompactionId id, Now now) const;
   absl::StatusOr<CleanTask> BeginClean(CompactionId id, Now now, Unit& unit);
   absl::Status FinishCleaning(const FinishClean& command, Now now, Unit& unit);
   std::vector<Pin> PinsOf(TableId table, Now now) const;

@@ -46,6 +46,13 @@ absl::Status CheckSchema(const TableSchema& schema) {
   return absl::OkStatus();
 }
 
+absl::Status StillUnderWay(const TableName& name) {
+  return MakeError(
+      ErrorReason::kStoreBusy,
+      fmt::format("this request for {} is being worked on; ask again", name.ToString()),
+      {{"table", name.ToString()}});
+}
+
 // A counter raised near its end would come round to negative ids.
 absl::Status CheckForeignId(std::string_view field, int64_t id) {
   if (id <= kMaxForeignId) return absl::OkStatus();
@@ -169,6 +176,9 @@ TableId State::Impl::AddTable(TableRow row,
 absl::Status State::Reserve(const ReserveTable& command, Now /*now*/, Unit& /*unit*/) {
   Impl& s = *impl_;
   SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
+  // An attempt whose answer was lost may still be looking at the directory: neither unknown nor
+  // done.
+  if (s.registry.IsReservedBy(command.name, command.request)) return StillUnderWay(command.name);
   SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
                         s.requests.Find(command.request,
                                         RequestKind::kRegisterTable,

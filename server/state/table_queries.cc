@@ -19,7 +19,7 @@ struct AsOf {
   const OpenTxn* txn = nullptr;  // none: now
 };
 
-absl::StatusOr<AsOf> Resolve(const State::Impl& s, const TableName& name, TxnId txn) {
+absl::StatusOr<AsOf> Resolve(const State::Impl& s, const TableName& name, TxnId txn, Now now) {
   if (txn.is_none()) {
     const TableRow* table = s.registry.Find(name);
     if (table == nullptr) return NoSuchTable(name);
@@ -27,6 +27,9 @@ absl::StatusOr<AsOf> Resolve(const State::Impl& s, const TableName& name, TxnId 
   }
   const OpenTxn* open = s.txns.Find(txn);
   if (open == nullptr) return s.EndedError(txn);
+  if (s.txn_leases.IsOver(txn, now.mono)) {  // R-15; the reaper ends it
+    return TxnAborted(txn, AbortCause::kTimeout);
+  }
   SKEP_ASSIGN_OR_RETURN(const TableRow* table, s.ResolveAsOf(open->row, name));
   return AsOf{table, open};
 }
@@ -37,8 +40,14 @@ TableInfo State::Impl::InfoOf(const TableRow& row) const {
   return {row, std::ssize(registry.Partitions(row.id)), write_ids.open_count(row.id)};
 }
 
-absl::StatusOr<TableInfo> State::GetTable(const TableName& name, TxnId txn) const {
-  SKEP_ASSIGN_OR_RETURN(const AsOf as_of, Resolve(*impl_, name, txn));
+absl::StatusOr<TableInfo> State::GetTable(const TableName& name) const {
+  const TableRow* table = impl_->registry.Find(name);
+  if (table == nullptr) return NoSuchTable(name);
+  return impl_->InfoOf(*table);
+}
+
+absl::StatusOr<TableInfo> State::GetTable(const TableName& name, TxnId txn, Now now) const {
+  SKEP_ASSIGN_OR_RETURN(const AsOf as_of, Resolve(*impl_, name, txn, now));
   return impl_->InfoOf(*as_of.table);
 }
 
@@ -77,11 +86,9 @@ std::vector<TableInfo> State::Tables(const std::string& database,
   return found;
 }
 
-absl::StatusOr<std::vector<std::string>> State::Partitions(const TableName& name,
-                                                           TxnId txn,
-                                                           const std::string& after,
-                                                           int64_t limit) const {
-  SKEP_ASSIGN_OR_RETURN(const AsOf as_of, Resolve(*impl_, name, txn));
+absl::StatusOr<std::vector<std::string>> State::Partitions(
+    const TableName& name, TxnId txn, Now now, const std::string& after, int64_t limit) const {
+  SKEP_ASSIGN_OR_RETURN(const AsOf as_of, Resolve(*impl_, name, txn, now));
   // The transaction's own partitions are there for itself before it commits.
   std::set<std::string> own;
   if (as_of.txn != nullptr) {

@@ -88,7 +88,7 @@ TEST_F(CleanerTest, TriesAgainLaterAndLaterWhatWouldNotGo) {  // RB-1, RB-2
   EXPECT_EQ(row.clean_attempts, 1);
   EXPECT_THAT(row.error, HasSubstr("permission denied"));
   int attempts = 1;
-  for (const int seconds : {300, 600, 1200, 2400, 4800, 4800}) {
+  for (const int seconds : {300, 600, 1200, 2400, 4800}) {
     EXPECT_EQ(world_.Compaction(id_).clean_attempts, attempts);
     const auto left = world_.Compaction(id_).next_clean_time - Now();
     EXPECT_LE(left, std::chrono::seconds(seconds));
@@ -98,11 +98,56 @@ TEST_F(CleanerTest, TriesAgainLaterAndLaterWhatWouldNotGo) {  // RB-1, RB-2
     world_.executor.Advance(std::chrono::seconds(7));  // the cleaner looks every five seconds
     ++attempts;
   }
+  // The sixth failure was one too many.
+  const CompactionRow given_up = world_.Compaction(id_);
+  EXPECT_EQ(given_up.state, CompactionState::kFailed);
+  EXPECT_THAT(given_up.error, HasSubstr("given up after 6 attempts"));
+  EXPECT_THAT(given_up.error, HasSubstr("permission denied"));
+  EXPECT_THAT(world_.Names("t"), SizeIs(4)) << "and nothing is lost by it";
+  // Once the cause is gone, the next compaction cleans for both.
   faulty.Heal();
-  world_.executor.Advance(std::chrono::hours(2));
+  world_.InsertOne("t");
+  const CompactionId next = world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  world_.executor.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(world_.Compaction(next).state, CompactionState::kSucceeded);
+  EXPECT_THAT(world_.Names("t"), SizeIs(1));
+  EXPECT_THAT(world_.Rows(world_.Open(), "t"), SizeIs(4));
+  world_.Stop(cleaner);
+}
+
+TEST_F(CleanerTest, ComesBackWhenTheCauseIsGoneInTime) {  // RB-1
+  testing::TempDir attic;
+  testing::FaultFs faulty(world_.fs, attic.path());
+  faulty.FailCall(testing::FsCall::kRemoveTree,
+                  1,
+                  MakeError(ErrorReason::kStorageUnwritable, "permission denied"),
+                  testing::FaultSpan::kFromThere);
+  Cleaner cleaner({}, world_.port, world_.executor, world_.clock, faulty);
+  cleaner.Start();
+  world_.executor.RunReady();
+  ASSERT_EQ(world_.Compaction(id_).clean_attempts, 1);
+  faulty.Heal();
+  world_.executor.Advance(std::chrono::minutes(6));
   EXPECT_EQ(world_.Compaction(id_).state, CompactionState::kSucceeded);
   EXPECT_THAT(world_.Names("t"), SizeIs(1));
   world_.Stop(cleaner);
+}
+
+// A compaction without anything left to merge still cleans after one that was given up.
+TEST_F(CleanerTest, IsGivenAnotherTryByACompactionThatHasNothingToMerge) {  // RB-1, WK-8
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_THAT(world_.port.Do([&](state::State& s, state::Now now, state::Unit& unit) {
+      return s.FinishCleaning({id_, false, "permission denied", {}}, now, unit);
+    }),
+                IsOk());
+  }
+  ASSERT_EQ(world_.Compaction(id_).state, CompactionState::kFailed);
+  const CompactionId next = world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  world_.CleanOnce();
+  EXPECT_EQ(world_.Compaction(next).state, CompactionState::kSucceeded);
+  EXPECT_THAT(world_.Names("t"), ::testing::ElementsAre(base_));
 }
 
 TEST_F(CleanerTest, GoesOnWithTheOthersAfterAFailure) {

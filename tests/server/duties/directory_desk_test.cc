@@ -124,6 +124,33 @@ TEST_F(DirectoryDeskTest, ListsNothingWhereThereIsNoDirectory) {
 
 // ---- cleaner ----
 
+TEST_F(DirectoryDeskTest, ExplainsWhatTheCleanerGaveUp) {  // RB-1
+  world_.CreateTable("t");
+  for (int i = 0; i < 2; ++i) world_.InsertOne("t");
+  const CompactionId id = world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_THAT(world_.port.Do([&](state::State& s, state::Now now, state::Unit& unit) {
+      return s.FinishCleaning({id, false, "permission denied", {}}, now, unit);
+    }),
+                IsOk());
+  }
+  SKEP_ASSERT_OK_AND_ASSIGN(std::vector<CleanerEntry> entries, WhyNotCleaned(NameOf("t")));
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_THAT(entries[0].directories,
+              ElementsAre("delta_0000001_0000001_0000", "delta_0000002_0000002_0000"));
+  EXPECT_THAT(entries[0].summary, HasSubstr("2 directories"));
+  EXPECT_THAT(entries[0].summary, HasSubstr("given up after 6 attempts"));
+  EXPECT_THAT(entries[0].summary, HasSubstr("permission denied"));
+  // The next compaction takes it over.
+  world_.InsertOne("t");
+  world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  SKEP_ASSERT_OK_AND_ASSIGN(entries, WhyNotCleaned(NameOf("t")));
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_NE(entries[0].task.row.id, id);
+}
+
 TEST_F(DirectoryDeskTest, ExplainsWhomTheCleanerWaitsFor) {
   world_.CreateTable("t", "p string");
   world_.CreateTable("u");

@@ -33,7 +33,7 @@ TableRow DutyWorld::CreateTable(const std::string& name,
 }
 
 TableRow DutyWorld::Table(const std::string& name) const {
-  auto info = const_cast<testing::MemoryCommandPort&>(port).state().GetTable(NameOf(name), TxnId());
+  auto info = const_cast<testing::MemoryCommandPort&>(port).state().GetTable(NameOf(name));
   EXPECT_THAT(info, IsOk());
   return info.ok() ? info->row : TableRow();
 }

@@ -37,6 +37,14 @@ struct ObstacleCase {
   const char* says;                      // empty: no obstacle
 };
 
+TEST(FindObstacle, IsNoCompactionWhoseCleaningWasGivenUp) {  // RB-1: it merged
+  std::vector<CompactionRow> rows = {Row(1, CompactionState::kFailed),
+                                     Row(2, CompactionState::kFailed)};
+  EXPECT_TRUE(FindObstacle({}, "", rows, {}, Timestamp()));
+  rows[1].published_seq = CommitSeq(7);
+  EXPECT_FALSE(FindObstacle({}, "", rows, {}, Timestamp()));
+}
+
 TEST(FindObstacle, LooksAtTheObjectsCompactions) {
   using S = CompactionState;
   const ObstacleCase cases[] = {
@@ -110,6 +118,13 @@ class InitiatorTest : public ::testing::Test {
   Initiator::Options Defaults() { return {}; }
   void Insert(const std::string& table, int count, const std::string& partition = "") {
     for (int i = 0; i < count; ++i) world_.InsertOne(table, partition);
+  }
+  std::vector<CompactionState> OfTable(const std::string& table) {
+    std::vector<CompactionState> states;
+    for (const CompactionRow& row : world_.Compactions()) {
+      if (row.name == NameOf(table)) states.push_back(row.state);
+    }
+    return states;
   }
 
   DutyWorld world_;
@@ -203,13 +218,17 @@ TEST_F(InitiatorTest, OneBadCandidateDoesNotStopTheOthers) {
   Initiator initiator(Defaults(), world_.port, world_.executor, world_.clock, world_.fs);
   initiator.Start();
   world_.executor.RunReady();
-  ASSERT_THAT(world_.Compactions(), SizeIs(1));
-  EXPECT_EQ(world_.Compactions()[0].name, NameOf("b"));
+  EXPECT_THAT(OfTable("b"), ElementsAre(CompactionState::kInitiated));
   EXPECT_EQ(initiator.status().failures, 0);
-  // It is not forgotten either.
+  // It is on record (IN-17), once however often it is looked at …
+  world_.executor.Advance(std::chrono::minutes(11));
+  EXPECT_THAT(OfTable("a"), ElementsAre(CompactionState::kNotInitiated));
+  EXPECT_THAT(world_.Compactions()[0].error, HasSubstr("delta_nonsense"));
+  // … and not forgotten.
   std::filesystem::remove(world_.Dir("a") + "/delta_nonsense");
   world_.executor.Advance(std::chrono::minutes(11));
-  EXPECT_THAT(world_.Compactions(), SizeIs(2));
+  EXPECT_THAT(OfTable("a"),
+              ElementsAre(CompactionState::kNotInitiated, CompactionState::kInitiated));
   world_.Stop(initiator);
 }
 
@@ -250,9 +269,12 @@ TEST_F(InitiatorTest, StopsRetryingAnObjectThatKeepsFailing) {  // IN-6
     Insert("t", 1);
     world_.executor.Advance(std::chrono::minutes(5));
   }
-  EXPECT_THAT(world_.Compactions(), SizeIs(2));
+  using S = CompactionState;
+  EXPECT_THAT(OfTable("t"), ElementsAre(S::kFailed, S::kFailed, S::kNotInitiated));
+  EXPECT_THAT(world_.Compactions().back().error, HasSubstr("the last 2 compactions failed"));
   world_.executor.Advance(std::chrono::hours(24 * 7));
-  EXPECT_THAT(world_.Compactions(), SizeIs(3)) << "after seven days";
+  EXPECT_THAT(OfTable("t"), ElementsAre(S::kFailed, S::kFailed, S::kNotInitiated, S::kInitiated))
+      << "after seven days";
   world_.Stop(initiator);
 }
 

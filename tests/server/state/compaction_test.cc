@@ -66,6 +66,8 @@ TEST(HistoryToDrop, KeepsTheNewestOfEachOutcome) {  // HR-1, HR-3
   options.history_succeeded = 2;
   options.history_failed = 1;
   options.history_refused = 2;
+  options.history_not_initiated = 1;
+  options.failed_threshold = 1;
   const std::vector<CompactionRow> rows = {
       Row(1, S::kSucceeded),
       Row(2, S::kFailed),
@@ -77,9 +79,11 @@ TEST(HistoryToDrop, KeepsTheNewestOfEachOutcome) {  // HR-1, HR-3
       Row(8, S::kRefused),
       Row(9, S::kInitiated),
       Row(10, S::kReadyForCleaning),
+      Row(11, S::kFailed),
+      Row(12, S::kNotInitiated),
   };
   EXPECT_THAT(HistoryToDrop(rows, options),
-              ElementsAre(CompactionId(1), CompactionId(2), CompactionId(4)));
+              ElementsAre(CompactionId(1), CompactionId(2), CompactionId(4), CompactionId(7)));
   EXPECT_THAT(HistoryToDrop({}, options), IsEmpty());
 }
 

@@ -283,7 +283,8 @@ TEST(Commit, NeverConflictsWithItself) {  // CON-13
   ASSERT_THAT(server.Allocate(txn, T("a")), IsOk());
   EXPECT_THAT(server.Commit(txn, {{T("a"), {{"p=1", kU}, {"p=1", kD}, {"p=1", kI}, {"p=2", kO}}}}),
               IsOk());
-  EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), "", 9), ElementsAre("p=1", "p=2"));
+  EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), server.now(), "", 9),
+              ElementsAre("p=1", "p=2"));
 }
 
 TEST(AddPartitions, TakesThePlaceOfThePlaceholder) {  // DYN-3, DYN-4

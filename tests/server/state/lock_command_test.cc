@@ -307,6 +307,35 @@ TEST(LocksOutsideTransactions, LiveByTheirOwnHeartbeats) {
       HasReason(ErrorReason::kNoSuchLock));
 }
 
+// Rows that no state machine of this kind leaves behind, an operator's hand maybe: what nothing
+// blocks is granted by the first Reap, unless it is gone by then.
+TEST(WaitingRows, ThatNothingBlocksMayEndBeforeTheyAreGranted) {
+  Locking l;
+  const TxnId holder = l.server.Open(), waiter = l.server.Open();
+  const auto held = l.server.Lock(holder, {OnTable("a", LockKind::kExclusive)});
+  ASSERT_EQ(l.server.Lock(waiter, {OnTable("a", LockKind::kSharedRead)})->state,
+            LockState::kWaiting);
+  StoredState left = l.server.stored();
+  std::erase_if(left.locks, [&](const auto& row) { return row.first.first == held->lock; });
+  for (const bool ends : {false, true}) {
+    SCOPED_TRACE(ends);
+    StoredState rows = left;
+    const Now now = l.server.now();
+    auto state = State::Load({}, rows, now);
+    ASSERT_THAT(state, IsOk());
+    Unit unit = (*state)->Begin();
+    if (ends) {
+      ASSERT_THAT((*state)->AbortOne(waiter, AbortCause::kUser, now, unit), IsOk());
+    }
+    (*state)->Reap(now, unit);
+    (*state)->Seal(unit);
+    ApplyEffects(rows, unit.effects());
+    (*state)->Published(unit);
+    EXPECT_EQ((*state)->ToStored() == rows, true);
+    EXPECT_EQ(rows.locks.size(), ends ? 0u : 1u);
+  }
+}
+
 TEST(CheckLock, FindsALeaseThatIsOver) {
   Locking l;
   const LockAnswer outside = l.Ask(TxnId(), OnTable("a", kSR));

@@ -1,5 +1,6 @@
 // The small parts alone: leases, intervals, marks, and list views against a naive model.
 
+#include <limits>
 #include <map>
 #include <set>
 
@@ -28,7 +29,7 @@ TEST(LeaseQueue, NeedsNoTouchToRenewAndForgetsWhatIsDropped) {
   leases.Renew(TxnId(3), At(0), seconds(5));
   leases.Drop(TxnId(3));
   leases.Renew(TxnId(1), At(8), seconds(10));
-  EXPECT_THAT(leases.Over(At(15)), IsEmpty());
+  EXPECT_THAT(leases.Over(At(15), 9), IsEmpty());
   EXPECT_EQ(*leases.NextOver(), At(18) + std::chrono::nanoseconds(1))
       << "moved when its old time came";
   EXPECT_EQ(*leases.Left(TxnId(1), At(15)), seconds(3));
@@ -37,7 +38,8 @@ TEST(LeaseQueue, NeedsNoTouchToRenewAndForgetsWhatIsDropped) {
   EXPECT_FALSE(leases.IsOver(TxnId(1), At(18)));
   EXPECT_TRUE(leases.IsOver(TxnId(1), At(19)));
   EXPECT_FALSE(leases.IsOver(TxnId(9), At(99)));
-  EXPECT_THAT(leases.Over(At(30)), ElementsAre(TxnId(1), TxnId(2)));
+  EXPECT_THAT(leases.Over(At(30), 9), ElementsAre(TxnId(1), TxnId(2)));
+  EXPECT_THAT(leases.Over(At(30), 1), ElementsAre(TxnId(1))) << "oldest first";
   leases.Renew(TxnId(2), At(30), seconds(1));  // shorter than before
   EXPECT_TRUE(leases.IsOver(TxnId(2), At(32)));
   leases.Extend(seconds(5));
@@ -65,6 +67,7 @@ TEST(AbortedIntervals, SayWhichRowsChange) {
   EXPECT_EQ(set.CauseOf(3), std::nullopt);
   EXPECT_THAT(set.IdsUpTo(8, {5, 7, 20}), ElementsAre(4, 6, 8));
   EXPECT_THAT(set.IdsAfter(6, 2), ElementsAre(7, 8));
+  EXPECT_THAT(set.IdsAfter(std::numeric_limits<int64_t>::max(), 2), IsEmpty());
 }
 
 // Every operation of every id with its sequence; a list is a scan of all of them.

@@ -239,6 +239,27 @@ TEST(Pins, OutliveAVerdictOfTheServerByOneLease) {  // R-10
   }
 }
 
+TEST(Pins, OfACompactorHoldItsOwnTableOnlyAlsoAfterARestart) {
+  for (const bool restart : {false, true}) {
+    SCOPED_TRACE(restart);
+    TwoTables t;
+    ASSERT_THAT(t.server.Enqueue("a"), IsOk());
+    ASSERT_TRUE(t.server.Claim("w1"));
+    if (restart) t.server.Restart();
+    const CompactionRow b = t.server.Compact("b");
+    EXPECT_THAT(t.PinnedBy(b), IsEmpty());
+  }
+}
+
+TEST(Pins, AddedAgainTakeThePlaceOfTheFirst) {
+  Pins pins;
+  pins.Add(TxnId(1), CommitSeq(5), Pins::Reach::kAll);
+  pins.Add(TxnId(1), CommitSeq(5), Pins::Reach::kNamed);
+  pins.Name(TxnId(1), TableId(7));
+  EXPECT_THAT(pins.Of(TableId(8), "db", CommitSeq(9)), IsEmpty());
+  EXPECT_THAT(pins.Of(TableId(7), "db", CommitSeq(9)), ElementsAre(TxnId(1)));
+}
+
 TEST(DroppedTables, KeepTheirPlaceWhileAnOlderSnapshotLives) {
   for (const bool restart : {false, true}) {
     SCOPED_TRACE(restart);
@@ -276,7 +297,8 @@ TEST(DroppedTables, AreNotTheirNamesakes) {  // R-12: ids, not names
     EXPECT_THAT(server.Allocate(txn, T("a")), HasReason(ErrorReason::kSnapshotTooOld));
     EXPECT_THAT(server.Lock(txn, {OnTable("a", LockKind::kSharedRead)}),
                 HasReason(ErrorReason::kSnapshotTooOld));
-    EXPECT_THAT(server.state().GetTable(T("a"), txn), HasReason(ErrorReason::kSnapshotTooOld));
+    EXPECT_THAT(server.state().GetTable(T("a"), txn, server.now()),
+                HasReason(ErrorReason::kSnapshotTooOld));
   }
   const TxnId later = server.Open();
   const auto ids = server.Do([&](State& s, Now now, Unit& u) {
@@ -299,7 +321,7 @@ TEST(DroppedTables, TellWhoWaitedForThem) {
   ASSERT_THAT(
       server.Do([&](State& s, Now now, Unit& u) { return s.Drop(dropper, T("a"), now, u); }),
       IsOk());
-  EXPECT_THAT(server.state().GetTable(T("a"), TxnId()), IsOk()) << "not before the commit";
+  EXPECT_THAT(server.state().GetTable(T("a")), IsOk()) << "not before the commit";
   ASSERT_THAT(server.Commit(dropper), IsOk());
   const auto notices = server.Notices();
   ASSERT_EQ(notices.size(), 1u);
@@ -325,7 +347,7 @@ TEST(DropTable, NeedsTheExclusiveLock) {
   ASSERT_THAT(server.Lock(txn, {OnTable("a", LockKind::kExclusive)}), IsOk());
   EXPECT_THAT(drop(txn), IsOk());
   ASSERT_THAT(server.Abort(txn), IsOk());
-  EXPECT_THAT(server.state().GetTable(T("a"), TxnId()), IsOk()) << "an aborted drop drops nothing";
+  EXPECT_THAT(server.state().GetTable(T("a")), IsOk()) << "an aborted drop drops nothing";
 }
 
 TEST(DropTable, TakesEverythingOfTheTableAlong) {

@@ -65,7 +65,7 @@ TEST(CreateTable, ChoosesTheKindByItsFormat) {
   outside.external = true;
   EXPECT_EQ(server.Create(outside)->row.kind, TableKind::kExternal);
   server.Restart();
-  EXPECT_EQ(server.state().GetTable(T("b"), TxnId())->row.format, FileFormat::kParquet);
+  EXPECT_EQ(server.state().GetTable(T("b"))->row.format, FileFormat::kParquet);
   std::vector<std::string> names;
   for (const TableInfo& info : server.state().Tables("db", "db.a", 1))
     names.push_back(info.row.name.table);
@@ -174,6 +174,25 @@ TEST(Register, TakesNoIdsThatLeaveNoRoomToCountOn) {
   EXPECT_EQ(server.Open().value(), kMaxForeignId + 1);
 }
 
+TEST(Reserve, TellsARepeatThatItsFirstAttemptIsUnderWay) {
+  Server server;
+  const auto reserve = [&](RequestKey key) {
+    return server.Do([&](State& s, Now now, Unit& u) {
+      return s.Reserve({T("a"), "/w/a", key}, now, u);
+    });
+  };
+  ASSERT_THAT(reserve(Key(1)), IsOk());
+  EXPECT_THAT(reserve(Key(1)), HasReason(ErrorReason::kStoreBusy));
+  EXPECT_THAT(reserve(Key(1, true)), HasReason(ErrorReason::kStoreBusy)) << "not expired";
+  EXPECT_THAT(reserve(Key(2)), HasReason(ErrorReason::kAlreadyExists));
+  CreateTable create = Server::TableOf("a");
+  create.request = Key(1);
+  server.state().DropReservation(T("a"));
+  ASSERT_THAT(server.Create(create), IsOk());
+  EXPECT_THAT(reserve(Key(1, true)), HasReason(ErrorReason::kRequestIdReused))
+      << "the creation's record answers, not a registration's";
+}
+
 TEST(SetProperties, SetsAndUnsets) {
   Server server;
   server.MakeTable("a");
@@ -185,7 +204,7 @@ TEST(SetProperties, SetsAndUnsets) {
   ASSERT_THAT(set({{"x", "1"}, {"y", "2"}}, {}), IsOk());
   ASSERT_THAT(set({{"y", "3"}}, {"x"}), IsOk());
   server.Restart();
-  EXPECT_EQ(server.state().GetTable(T("a"), TxnId())->row.properties, (Properties{{"y", "3"}}));
+  EXPECT_EQ(server.state().GetTable(T("a"))->row.properties, (Properties{{"y", "3"}}));
   const CommitSeq before = server.stored().counters.seq;
   ASSERT_THAT(set({{"y", "3"}}, {}), IsOk());
   EXPECT_EQ(server.stored().counters.seq, before) << "no change, no unit";

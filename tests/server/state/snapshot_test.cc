@@ -310,8 +310,9 @@ TEST(TableSnapshots, DoNotKnowWhatCameLater) {  // R-7, R-16
   ASSERT_THAT(server.Register(adopted), IsOk());
   EXPECT_THAT(server.List(early, T("a")), HasReason(ErrorReason::kNoSuchTable));
   EXPECT_THAT(server.List(early, T("b")), HasReason(ErrorReason::kNoSuchTable));
-  EXPECT_THAT(server.state().GetTable(T("a"), early), HasReason(ErrorReason::kNoSuchTable));
-  EXPECT_THAT(server.state().Partitions(T("a"), early, "", 10),
+  EXPECT_THAT(server.state().GetTable(T("a"), early, server.now()),
+              HasReason(ErrorReason::kNoSuchTable));
+  EXPECT_THAT(server.state().Partitions(T("a"), early, server.now(), "", 10),
               HasReason(ErrorReason::kNoSuchTable));
   const TxnId late = server.Open();
   EXPECT_THAT(server.List(late, T("a")), IsOk());
@@ -328,15 +329,19 @@ TEST(Partitions, AreThoseOfTheSnapshotAndTheOwn) {  // R-7
   ASSERT_THAT(server.AddPartitions(reader, T("a"), {"p=0", "p=2"}, WriteOp::kInsert), IsOk());
   for (const bool restart : {false, true}) {
     if (restart) server.Restart();
-    EXPECT_THAT(*server.state().Partitions(T("a"), reader, "", 10),
+    EXPECT_THAT(*server.state().Partitions(T("a"), reader, server.now(), "", 10),
                 ElementsAre("p=0", "p=1", "p=2"));
-    EXPECT_THAT(*server.state().Partitions(T("a"), writer, "", 10), ElementsAre("p=1", "p=2"));
-    EXPECT_THAT(*server.state().Partitions(T("a"), reader, "p=0", 1), ElementsAre("p=1"));
-    EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), "", 10), ElementsAre("p=1", "p=2"));
+    EXPECT_THAT(*server.state().Partitions(T("a"), writer, server.now(), "", 10),
+                ElementsAre("p=1", "p=2"));
+    EXPECT_THAT(*server.state().Partitions(T("a"), reader, server.now(), "p=0", 1),
+                ElementsAre("p=1"));
+    EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), server.now(), "", 10),
+                ElementsAre("p=1", "p=2"));
   }
   const TxnId early = reader;
   ASSERT_THAT(server.Abort(early), IsOk());
-  EXPECT_THAT(*server.state().Partitions(T("a"), server.Open(), "", 10), ElementsAre("p=1", "p=2"))
+  EXPECT_THAT(*server.state().Partitions(T("a"), server.Open(), server.now(), "", 10),
+              ElementsAre("p=1", "p=2"))
       << "declared by an aborted transaction: not there";
 }
 

@@ -267,6 +267,36 @@ TEST(Leases, ThatAreOverAbortAtAnyOperation) {
   }
 }
 
+TEST(Questions, FindALeaseThatIsOverToo) {
+  Server server;
+  server.MakeTable("a");
+  const TxnId txn = server.Open();
+  server.Pass(kLease);
+  EXPECT_THAT(server.state().GetTable(T("a"), txn, server.now()), IsOk());
+  server.Pass(seconds(1));
+  EXPECT_THAT(server.state().GetTable(T("a"), txn, server.now()),
+              HasReason(ErrorReason::kTxnAborted));
+  EXPECT_THAT(server.state().Partitions(T("a"), txn, server.now(), "", 10),
+              HasReason(ErrorReason::kTxnAborted));
+}
+
+// A flood of silent clients must not stop the loop.
+TEST(Reap, EndsSoManyAtOnceAndTheRestSoon) {
+  Options options;
+  options.max_batch = 2 * State::kMaxEndedAtOnce;
+  Server server(options);
+  const auto opened = server.TryOpen({.count = State::kMaxEndedAtOnce + 1});
+  ASSERT_THAT(opened, IsOk());
+  server.Pass(kLease + seconds(1));
+  server.Reap();
+  EXPECT_EQ(server.stored().txns.size(), 1u);
+  EXPECT_EQ(server.StateOf(opened->first), TxnState::kAborted) << "the oldest first";
+  ASSERT_TRUE(server.state().NextExpiry());
+  EXPECT_LE(*server.state().NextExpiry(), server.now().mono) << "there is more to do";
+  server.Reap();
+  EXPECT_EQ(server.stored().txns.size(), 0u);
+}
+
 TEST(Heartbeats, ReportEachIdInItsListAndDoNotResurrect) {  // HBT-5, HBT-8, R-15
   Server server;
   const TxnId late = server.Open(), committed = server.Open();

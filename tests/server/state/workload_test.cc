@@ -331,7 +331,7 @@ class Workload {
       TableWrites writes{T(table), {}};
       const int count = Below(3);
       for (int i = 0; i < count; ++i) writes.writes.push_back({AnyPartition(T(table)), AnyOp()});
-      if (server_.state().GetTable(T(table), TxnId()).ok()) set.push_back(writes);
+      if (server_.state().GetTable(T(table)).ok()) set.push_back(writes);
     }
     CommitOf(txn, set, unit);
   }
@@ -413,7 +413,7 @@ class Workload {
         const ErrorReason reason = ReasonOf(lists.status());
         EXPECT_TRUE(reason == ErrorReason::kNoSuchTable || reason == ErrorReason::kSnapshotTooOld)
             << lists.status();
-        const auto now_there = s().GetTable(T(name), TxnId());
+        const auto now_there = s().GetTable(T(name));
         EXPECT_FALSE(now_there.ok() && given_.contains({txn, now_there->row.id}))
             << txn << " was given a list of " << name << " before: " << lists.status();
         continue;
