@@ -28,6 +28,10 @@ state::Options StateOptions(const Settings& settings) {
   options.history_succeeded = settings.history.succeeded;
   options.history_failed = settings.history.failed;
   options.history_refused = settings.history.refused;
+  options.history_not_initiated = settings.history.not_initiated;
+  options.history_max_age = settings.history.max_age;
+  options.failed_threshold = settings.compactor.failed_threshold;
+  options.clean_retries = settings.cleaner.retry_max;
   return options;
 }
 
@@ -60,8 +64,8 @@ absl::Duration Until(std::chrono::system_clock::time_point deadline) {
 
 }  // namespace
 
-Daemon::Daemon(const Settings& settings, std::unique_ptr<CrashPoints> crash)
-    : settings_(settings), crash_(std::move(crash)) {
+Daemon::Daemon(const Settings& settings, DaemonHooks hooks)
+    : settings_(settings), hooks_(std::move(hooks)) {
   facts_.version = kVersion;
   facts_.start_time = clock_.Now();
   facts_.store_path = settings.store.path;
@@ -106,9 +110,9 @@ ExitCode Daemon::OpenStore(absl::Status* status) {
 ExitCode Daemon::OpenLoop(absl::Status* status) {
   notifier_.Status("loading the state");
   meta::MetaStore* store = store_.get();
-  if (crash_) {
-    crashing_store_ = std::make_unique<CrashingStore>(*store_, *crash_);
-    store = crashing_store_.get();
+  if (hooks_.wrap_store) {
+    wrapped_store_ = hooks_.wrap_store(*store_);
+    store = wrapped_store_.get();
   }
   absl::StatusOr<std::unique_ptr<loop::LoopServer>> server =
       loop::LoopServer::Open(LoopOptions(settings_), *store, clock_);
@@ -182,10 +186,9 @@ void Daemon::StartDuties() {
                                                             settings_.compactor.worker_lease / 3);
   options.worker.name = HostName();
   options.workers = static_cast<int>(settings_.compactor.workers);
-  if (crash_) {
-    options.worker.at_step = [this](std::string_view step) { crash_->Step(step); };
-    if (options.cleaner)
-      options.cleaner->before_removal = [this](const auto&) { crash_->Removal(); };
+  options.worker.at_step = hooks_.at_compaction_step;
+  if (options.cleaner && hooks_.before_removal) {
+    options.cleaner->before_removal = [this](const auto&) { hooks_.before_removal(); };
   }
   duties_ = std::make_unique<duties::Duties>(
       options,

@@ -10,8 +10,8 @@
 #include <absl/status/status.h>
 
 #include "server/daemon/adapters.h"
-#include "server/daemon/crash_points.h"
 #include "server/daemon/exit_codes.h"
+#include "server/daemon/hooks.h"
 #include "server/daemon/notify.h"
 #include "server/daemon/settings.h"
 #include "server/duties/directory_desk.h"
@@ -29,8 +29,7 @@ namespace skep::daemon {
 // The parts of skepd, put together. Start → Stop, once each; the main thread calls them.
 class Daemon {
  public:
-  // `crash`: for tests; nullptr otherwise.
-  Daemon(const Settings& settings, std::unique_ptr<CrashPoints> crash);
+  Daemon(const Settings& settings, DaemonHooks hooks);
   ~Daemon();
 
   // Store, sockets, loop, duties, in this order; ready to serve when it returns.
@@ -64,7 +63,7 @@ class Daemon {
   duties::InitiatorRules Rules() const;
 
   const Settings settings_;
-  const std::unique_ptr<CrashPoints> crash_;
+  const DaemonHooks hooks_;
   std::function<void()> on_fatal_;
   SystemClock clock_;
   fs::PosixFileSystem fs_;
@@ -74,7 +73,7 @@ class Daemon {
   bool stopped_ = false;
   // In the order in which each stands on those before it.
   std::unique_ptr<meta::SqliteStore> store_;
-  std::unique_ptr<CrashingStore> crashing_store_;
+  std::unique_ptr<meta::MetaStore> wrapped_store_;
   std::unique_ptr<loop::LoopServer> server_;
   std::unique_ptr<LoopCommandPort> port_;
   std::unique_ptr<ThreadExecutor> pool_;

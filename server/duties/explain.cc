@@ -50,7 +50,7 @@ std::string CleanSummary(const state::CleanTask& task, size_t directories, Times
                                        Counted(static_cast<int64_t>(directories), "directory"),
                                        task.row.id.value());
   if (task.row.state == CompactionState::kFailed) {
-    return fmt::format("{} stay: {}.", what, Printable(task.row.error));
+    return fmt::format("{} {}: {}.", what, one ? "stays" : "stay", Printable(task.row.error));
   }
   if (!task.pinned_by.empty()) {
     const size_t others = task.pinned_by.size() - 1;

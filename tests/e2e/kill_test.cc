@@ -20,6 +20,13 @@ using std::chrono::milliseconds;
 
 const std::vector<std::string> kQuickCleaner = {"--cleaner.interval", "20ms"};
 
+DaemonOptions CrashingAt(const std::string& point, const std::string& directory) {
+  return {.program = SkepdCrashPath(),
+          .directory = directory,
+          .args = kQuickCleaner,
+          .env = {{"SKEP_TEST_CRASH", point}}};
+}
+
 // What the example has said was committed, by its own output: a statement is acknowledged once its
 // line "transaction N committed" is there.
 struct Acknowledged {
@@ -92,6 +99,17 @@ std::string RunExampleBeside(DaemonProcess& daemon, const std::string& output_fi
   return example.Output();
 }
 
+// The switch is not in what people run.
+TEST_F(KillTest, TheDaemonOfProductionHasNoSuchPoints) {
+  testing::TempDir dir;
+  DaemonProcess daemon({.directory = dir.path(), .env = {{"SKEP_TEST_CRASH", "before-unit:1"}}});
+  ASSERT_TRUE(daemon.Start()) << daemon.Log();
+  const Finished created = daemon.Tool({"create", "table", "sales.t", "--columns", "id bigint"});
+  EXPECT_EQ(created.exit_code, 0) << created.err << daemon.Log();
+  EXPECT_EQ(ReadWholeFile(SkepdPath()).find("SKEP_TEST_CRASH"), std::string::npos);
+  EXPECT_TRUE(daemon.Running());
+}
+
 // Each store unit of the example, before it is written and after it is durable.
 TEST_F(KillTest, NothingAcknowledgedIsLostAtAnyUnit) {
   int crashed = 0;
@@ -102,8 +120,7 @@ TEST_F(KillTest, NothingAcknowledgedIsLostAtAnyUnit) {
       testing::TempDir dir;
       std::string output;
       {
-        DaemonProcess daemon(
-            {.directory = dir.path(), .args = kQuickCleaner, .env = {{"SKEP_TEST_CRASH", point}}});
+        DaemonProcess daemon(CrashingAt(point, dir.path()));
         if (daemon.Start()) output = RunExampleBeside(daemon, dir / "example.out");
         if (daemon.Running()) break;  // the example needs fewer units: each one was a point
         EXPECT_EQ(daemon.exit_code(), -SIGKILL);
@@ -134,8 +151,7 @@ TEST_F(KillTest, NothingAcknowledgedIsLostAtAnyStepOfACompaction) {
     testing::TempDir dir;
     std::string output;
     {
-      DaemonProcess daemon(
-          {.directory = dir.path(), .args = kQuickCleaner, .env = {{"SKEP_TEST_CRASH", point}}});
+      DaemonProcess daemon(CrashingAt(point, dir.path()));
       ASSERT_TRUE(daemon.Start()) << daemon.Log();
       output = RunExampleBeside(daemon, dir / "example.out");
       EXPECT_FALSE(daemon.Running()) << "the point was not reached";

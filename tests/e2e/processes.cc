@@ -257,6 +257,7 @@ Finished DaemonProcess::Tool(const std::vector<std::string>& args, const std::st
 }
 
 std::string SkepdPath() { return SKEP_SKEPD; }
+std::string SkepdCrashPath() { return SKEP_SKEPD_CRASH; }
 std::string SkepctlPath() { return SKEP_SKEPCTL; }
 std::string ExamplePath() { return SKEP_EXAMPLE; }
 

@@ -86,6 +86,7 @@ class DaemonProcess {
 };
 
 std::string SkepdPath();
+std::string SkepdCrashPath();  // takes SKEP_TEST_CRASH (crash_points.h)
 std::string SkepctlPath();
 std::string ExamplePath();  // the worked example
 

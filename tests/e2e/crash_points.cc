@@ -1,4 +1,4 @@
-#include "server/daemon/crash_points.h"
+#include "tests/e2e/crash_points.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "storage/base/text.h"
 
-namespace skep::daemon {
+namespace skep::e2e {
 
 std::unique_ptr<CrashPoints> CrashPoints::Parse(std::string_view text) {
   const std::vector<std::string_view> parts = SplitText(text, ':');
@@ -38,4 +38,4 @@ absl::Status CrashingStore::Append(const Effects& effects) {
   return status;
 }
 
-}  // namespace skep::daemon
+}  // namespace skep::e2e

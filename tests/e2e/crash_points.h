@@ -11,10 +11,9 @@
 
 #include "storage/meta/meta_store.h"
 
-namespace skep::daemon {
+namespace skep::e2e {
 
-// For tests of what survives: the process kills itself (SIGKILL) at a chosen point. Chosen by the
-// environment variable SKEP_TEST_CRASH; without it nothing of this exists.
+// For tests of what survives: the process (skepd_crash) kills itself (SIGKILL) at a chosen point.
 //
 //   before-unit:N   before the N-th unit since the start is written (from 1)
 //   after-unit:N    after it is durable, before anybody is answered
@@ -58,4 +57,4 @@ class CrashingStore final : public meta::MetaStore {
   CrashPoints& points_;
 };
 
-}  // namespace skep::daemon
+}  // namespace skep::e2e
