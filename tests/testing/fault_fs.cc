@@ -98,6 +98,59 @@ class FaultReader final : public fs::RandomAccessFile {
   std::unique_ptr<fs::RandomAccessFile> file_;
 };
 
+// Keeps what was there before each write until a sync makes the new bytes durable. Writes that did
+// not get one outlive the object: closing a file syncs nothing.
+class FaultInPlace final : public fs::InPlaceFile {
+ public:
+  FaultInPlace(FaultFs& owner, std::unique_ptr<fs::InPlaceFile> file)
+      : owner_(owner),
+        file_(std::move(file)),
+        path_(std::make_shared<std::string>(file_->path())) {}
+
+  int64_t size() const override { return file_->size(); }
+  const std::string& path() const override { return file_->path(); }
+  absl::Status ReadAt(int64_t offset, int64_t length, void* out) const override {
+    absl::MutexLock lock(&owner_.mutex_);
+    SKEP_RETURN_IF_ERROR(owner_.Enter(FsCall::kRead));
+    return file_->ReadAt(offset, length, out);
+  }
+  // A write that fails puts half of its bytes down first.
+  absl::Status WriteAt(int64_t offset, std::string_view bytes) override {
+    absl::MutexLock lock(&owner_.mutex_);
+    const absl::Status status = Enter(FsCall::kWriteAt);
+    if (owner_.crashed_) return status;
+    if (!status.ok()) bytes = bytes.substr(0, bytes.size() / 2);
+    FaultFs::Overwritten write{path_, offset, std::string(bytes.size(), '\0')};
+    SKEP_RETURN_IF_ERROR(
+        file_->ReadAt(offset, static_cast<int64_t>(bytes.size()), write.before.data()));
+    SKEP_RETURN_IF_ERROR(file_->WriteAt(offset, bytes));
+    owner_.overwritten_.push_back(std::move(write));
+    return status;
+  }
+  absl::Status SyncData() override {
+    absl::MutexLock lock(&owner_.mutex_);
+    SKEP_RETURN_IF_ERROR(failure_);
+    failure_ = Enter(FsCall::kSyncData);
+    SKEP_RETURN_IF_ERROR(failure_);
+    SKEP_RETURN_IF_ERROR(file_->SyncData());
+    std::erase_if(owner_.overwritten_, [&](const auto& write) { return *write.path == *path_; });
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<std::string>& moving_path() const { return path_; }
+
+ private:
+  absl::Status Enter(FsCall kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(owner_.mutex_) {
+    SKEP_RETURN_IF_ERROR(failure_);
+    return owner_.Enter(kind);
+  }
+
+  FaultFs& owner_;
+  std::unique_ptr<fs::InPlaceFile> file_;
+  const std::shared_ptr<std::string> path_;  // with the owner's list of unsynced writes
+  absl::Status failure_;
+};
+
 FaultFs::FaultFs(fs::FileSystem& base, std::string attic) : base_(base), attic_(std::move(attic)) {}
 
 FaultFs::~FaultFs() = default;
@@ -160,6 +213,24 @@ void FaultFs::Moved(const std::string& from, const std::string& to) {
     if (change.other != from) follow(change.other);
   }
   for (FaultFile* writer : writers_) follow(writer->path());
+  std::erase_if(in_place_, [](const auto& path) { return path.expired(); });
+  for (const auto& path : in_place_) follow(*path.lock());
+}
+
+void FaultFs::Undo(const Overwritten& write, Unsynced unsynced) {
+  if (unsynced == Unsynced::kKept) return;
+  const absl::StatusOr<std::unique_ptr<fs::InPlaceFile>> file =
+      base_in_place_.OpenInPlace(*write.path);
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  std::string_view back = write.before;
+  int64_t offset = write.offset;
+  const size_t half = back.size() / 2;
+  if (unsynced == Unsynced::kSecondHalf) back = back.substr(0, half);
+  if (unsynced == Unsynced::kFirstHalf) {
+    back.remove_prefix(half);
+    offset += static_cast<int64_t>(half);
+  }
+  EXPECT_TRUE((*file)->WriteAt(offset, back).ok());
 }
 
 void FaultFs::Undo(const Pending& change) {
@@ -174,9 +245,13 @@ void FaultFs::Undo(const Pending& change) {
   Moved(change.path, change.other);
 }
 
-void FaultFs::Crash() {
+void FaultFs::Crash(Unsynced unsynced) {
   absl::MutexLock lock(&mutex_);
   crashed_ = true;
+  for (auto write = overwritten_.rbegin(); write != overwritten_.rend(); ++write) {
+    Undo(*write, unsynced);
+  }
+  overwritten_.clear();
   for (FaultFile* writer : std::exchange(writers_, {})) {
     const std::string left = writer->Die();
     EXPECT_TRUE(base_.RemoveFile(writer->path()).ok());
@@ -222,6 +297,15 @@ absl::StatusOr<std::unique_ptr<fs::WritableFile>> FaultFs::Create(const std::str
   writers_.insert(writer.get());
   pending_.push_back({Pending::What::kCreated, path, ""});
   return writer;
+}
+
+absl::StatusOr<std::unique_ptr<fs::InPlaceFile>> FaultFs::OpenInPlace(const std::string& path) {
+  absl::MutexLock lock(&mutex_);
+  SKEP_RETURN_IF_ERROR(Enter(FsCall::kOpenInPlace));
+  SKEP_ASSIGN_OR_RETURN(std::unique_ptr<fs::InPlaceFile> file, base_in_place_.OpenInPlace(path));
+  auto opened = std::make_unique<FaultInPlace>(*this, std::move(file));
+  in_place_.push_back(opened->moving_path());
+  return opened;
 }
 
 absl::Status FaultFs::CreateDirectories(const std::string& dir) {

@@ -11,6 +11,8 @@
 #include <absl/synchronization/mutex.h>
 
 #include "storage/fs/file_system.h"
+#include "storage/fs/in_place_file.h"
+#include "storage/fs/posix_in_place_file.h"
 
 namespace skep::testing {
 
@@ -30,24 +32,33 @@ enum class FsCall {
   kRemoveTree,
   kSyncDirectory,
   kCanonical,
+  kOpenInPlace,
+  kWriteAt,
+  kSyncData,
 };
 
 enum class FaultSpan { kOnce, kFromThere };
 
 class FaultFile;
 class FaultReader;
+class FaultInPlace;
+
+// What a crash leaves of bytes that were written in place and not synced: none of them, all, or of
+// each write the first half, or the second (the disk may write sectors in any order).
+enum class Unsynced { kLost, kKept, kFirstHalf, kSecondHalf };
 
 // A filesystem over another one that fails chosen calls and forgets, at a simulated crash, whatever
 // was not synced. A failing call does nothing to the filesystem below. Thread-safe.
 //
 // What a crash takes back (Crash()):
+// - bytes written in place after the last SyncData of the file, as `Unsynced` says;
 // - bytes appended after the last Sync or Close of a file; a file that was never closed;
 // - names given or taken by Create, RenameNoReplace, RemoveFile and RemoveTree after which the
 // parent (the
 //   new parent for a rename) got no SyncDirectory. Removed things come back, renamed things go
 //   back.
 // CreateDirectories is durable at once, as its contract says.
-class FaultFs final : public fs::FileSystem {
+class FaultFs final : public fs::FileSystem, public fs::InPlaceFiles {
  public:
   // Both must outlive this. `attic`: an existing directory outside the tree under test, on the same
   // filesystem; holds what was removed until the removal is durable.
@@ -67,7 +78,7 @@ class FaultFs final : public fs::FileSystem {
   int Calls(FsCall kind) const;
 
   // Power off: every call fails with kInternal until Restart(). Open writers stay dead for good.
-  void Crash();
+  void Crash(Unsynced unsynced = Unsynced::kLost);
   void Restart();
 
   absl::StatusOr<std::vector<fs::DirEntry>> List(const std::string& dir) override;
@@ -75,6 +86,7 @@ class FaultFs final : public fs::FileSystem {
   absl::StatusOr<std::unique_ptr<fs::RandomAccessFile>> OpenForRead(
       const std::string& path) override;
   absl::StatusOr<std::unique_ptr<fs::WritableFile>> Create(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<fs::InPlaceFile>> OpenInPlace(const std::string& path) override;
   absl::Status CreateDirectories(const std::string& dir) override;
   absl::Status RenameNoReplace(const std::string& from, const std::string& to) override;
   absl::Status RemoveFile(const std::string& path) override;
@@ -85,6 +97,7 @@ class FaultFs final : public fs::FileSystem {
  private:
   friend class FaultFile;
   friend class FaultReader;
+  friend class FaultInPlace;
 
   struct Plan {
     std::optional<FsCall> kind;
@@ -99,13 +112,21 @@ class FaultFs final : public fs::FileSystem {
     std::string path;   // where it is now; kRemoved: its place in the attic
     std::string other;  // kRenamed, kRemoved: where it was
   };
+  // Bytes written in place and not synced yet.
+  struct Overwritten {
+    std::shared_ptr<std::string> path;  // of the file, shared with its FaultInPlace
+    int64_t offset = 0;
+    std::string before;
+  };
   absl::Status Enter(FsCall kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Remove(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Keeps the paths of pending changes and open writers right when something moved.
   void Moved(const std::string& from, const std::string& to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Undo(const Overwritten& write, Unsynced unsynced) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Undo(const Pending& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   fs::FileSystem& base_;
+  fs::PosixInPlaceFiles base_in_place_;  // where the base is
   const std::string attic_;
   // Held over each whole call, so that Crash() falls between calls and never into one.
   mutable absl::Mutex mutex_;
@@ -115,8 +136,10 @@ class FaultFs final : public fs::FileSystem {
   bool fired_ ABSL_GUARDED_BY(mutex_) = false;
   bool crashed_ ABSL_GUARDED_BY(mutex_) = false;
   int attic_names_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<Pending> pending_ ABSL_GUARDED_BY(mutex_);  // oldest first
-  std::set<FaultFile*> writers_ ABSL_GUARDED_BY(mutex_);  // not closed yet
+  std::vector<Overwritten> overwritten_ ABSL_GUARDED_BY(mutex_);              // oldest first
+  std::vector<std::weak_ptr<std::string>> in_place_ ABSL_GUARDED_BY(mutex_);  // paths that move
+  std::vector<Pending> pending_ ABSL_GUARDED_BY(mutex_);                      // oldest first
+  std::set<FaultFile*> writers_ ABSL_GUARDED_BY(mutex_);                      // not closed yet
 };
 
 }  // namespace skep::testing
