@@ -161,6 +161,14 @@ int FaultVfs::Enter(VfsCall call) {
   return code_;
 }
 
+void FaultVfs::TakeAsSynced(const std::string& path) {
+  for (const std::string& name : {path, path + "-wal"}) {
+    std::ifstream file(name, std::ios::binary);
+    if (!file) continue;
+    synced_[name] = {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+}
+
 void FaultVfs::SaveSyncedImage(const std::string& dir) const {
   for (const auto& [path, content] : synced_) {
     const std::filesystem::path target =

@@ -46,6 +46,8 @@ class FaultVfs {
   bool fired() const { return fired_; }
   int syncs() const { return syncs_; }
 
+  // The database at `path` and its log as they are now count as synced: they survived until here.
+  void TakeAsSynced(const std::string& path);
   // Puts the files into `dir` as they would be after a power cut: what was not synced is gone.
   void SaveSyncedImage(const std::string& dir) const;
 

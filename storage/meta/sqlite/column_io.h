@@ -1,6 +1,6 @@
 #pragma once
 
-// The three things done with a row's columns (columns.h): naming, binding, reading.
+// The three things done with a row's columns (storage/meta/columns.h): naming, binding, reading.
 
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include "storage/base/clock.h"
 #include "storage/meta/sqlite/json_columns.h"
-#include "storage/meta/sqlite/words.h"
+#include "storage/meta/words.h"
 #include "storage/model/ids.h"
 
 namespace skep::meta {

@@ -178,8 +178,20 @@ CREATE TABLE requests (
 ) STRICT;
 )sql";
 
+// Ties the files of the log (docs/store.md) to the tables they go on from. A program that knows
+// nothing of the log would lose what is only there: the new version keeps it away.
+constexpr std::string_view kStoreIdentity = R"sql(
+CREATE TABLE store_identity (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  store_id INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO store_identity VALUES (1, random());
+)sql";
+
 constexpr MigrationStep kSteps[] = {
     {1, "first schema", kFirstSchema},
+    {2, "store identity", kStoreIdentity},
 };
 
 }  // namespace

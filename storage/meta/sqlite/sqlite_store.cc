@@ -8,10 +8,10 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/fs/posix_file_system.h"
-#include "storage/meta/sqlite/columns.h"
 #include "storage/meta/sqlite/file_care.h"
 #include "storage/meta/sqlite/migrations.h"
 #include "storage/meta/sqlite/state_reader.h"
+#include "storage/meta/sqlite/table_names.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {
@@ -52,10 +52,17 @@ void LogSqliteVersion() {
 }
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptions& options) {
+  SKEP_ASSIGN_OR_RETURN(LockFile lock, Lock(options));
+  return OpenLocked(options, std::move(lock));
+}
+
+absl::StatusOr<LockFile> SqliteStore::Lock(const SqliteOptions& options) {
   SKEP_RETURN_IF_ERROR(CheckDataDirectory(options.path));
-  const std::string dir = fs::ParentPath(options.path);
-  SKEP_ASSIGN_OR_RETURN(LockFile lock,
-                        LockFile::Acquire(fs::JoinPath(dir, "skep.lock"), options.now));
+  return LockFile::Acquire(fs::JoinPath(fs::ParentPath(options.path), "skep.lock"), options.now);
+}
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenLocked(const SqliteOptions& options,
+                                                                     LockFile lock) {
   // Nobody else writes now, and SQLite has nothing open yet: what it is about to read of the log
   // becomes truly durable before anything is built on it.
   SKEP_RETURN_IF_ERROR(RewriteInPlace(options.path + "-wal"));
@@ -76,7 +83,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptio
   }
   // The name of a new file; the file itself was synced by SQLite. (Opening the file here would drop
   // SQLite's own locks on it when it is closed again: they belong to the process.)
-  if (status.ok()) status = fs::PosixFileSystem().SyncDirectory(dir);
+  if (status.ok()) status = fs::PosixFileSystem().SyncDirectory(fs::ParentPath(options.path));
   if (status.ok()) status = store->PrepareUnits();
   if (!status.ok()) return store->GiveUp(std::move(status));
   return store;
@@ -174,6 +181,18 @@ absl::Status SqliteStore::GiveUp(absl::Status cause) {
   db_->LeaveFilesAlone();
   broken_ = std::move(cause);
   return broken_;
+}
+
+absl::StatusOr<CommitSeq> SqliteStore::Sequence() {
+  SKEP_RETURN_IF_ERROR(broken_);
+  SKEP_ASSIGN_OR_RETURN(const int64_t seq, db_->QueryInt("SELECT seq FROM counters"));
+  return CommitSeq(seq);
+}
+
+absl::StatusOr<uint64_t> SqliteStore::StoreId() {
+  SKEP_RETURN_IF_ERROR(broken_);
+  SKEP_ASSIGN_OR_RETURN(const int64_t id, db_->QueryInt("SELECT store_id FROM store_identity"));
+  return static_cast<uint64_t>(id);
 }
 
 absl::StatusOr<std::vector<std::string>> SqliteStore::CheckFile(Depth depth) {

@@ -46,6 +46,10 @@ class SqliteStore final : public MetaStore {
   // without auto_migrate, or the filesystem cannot carry it), kStoreFull, kCorruptStore and
   // kInternal (74).
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const SqliteOptions& options);
+  // The same in two steps, for one that looks at files beside the store before it is touched.
+  static absl::StatusOr<LockFile> Lock(const SqliteOptions& options);
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> OpenLocked(const SqliteOptions& options,
+                                                                 LockFile lock);
   ~SqliteStore() override;
 
   absl::StatusOr<StoredState> Load() override;
@@ -53,6 +57,11 @@ class SqliteStore final : public MetaStore {
   // stored.
   absl::Status Append(const Effects& effects) override;
   void Idle() override;
+
+  // The sequence of the newest unit in the tables; 0 before the first.
+  absl::StatusOr<CommitSeq> Sequence();
+  // A number that no other store has.
+  absl::StatusOr<uint64_t> StoreId();
 
   // What SQLite itself finds wrong with the file; empty if nothing. Reads all of it.
   enum class Depth { kQuick, kDeep };

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "storage/base/status_macros.h"
+#include "storage/meta/columns.h"
 #include "storage/meta/sqlite/column_io.h"
-#include "storage/meta/sqlite/columns.h"
+#include "storage/meta/sqlite/table_names.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {

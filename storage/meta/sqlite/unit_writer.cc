@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "storage/base/status_macros.h"
+#include "storage/meta/columns.h"
 #include "storage/meta/sqlite/column_io.h"
-#include "storage/meta/sqlite/columns.h"
+#include "storage/meta/sqlite/table_names.h"
 
 namespace skep::meta {
 namespace {
@@ -33,6 +34,7 @@ std::vector<std::string> SqlOf(const Put<Row>&) {
   return {PutSql<Row>()};
 }
 
+// `where` names what Columns (columns.h) passes for the erase, in its order.
 std::vector<std::string> DeleteFrom(std::initializer_list<std::string_view> tables,
                                     std::string_view where) {
   std::vector<std::string> statements;
@@ -89,45 +91,6 @@ std::vector<std::string> SqlOf(const ForgetResolved&) {
   return DeleteFrom({kTableOf<ResolvedTxnRow>, kTableOf<ResolvedWriteIdRow>}, "end_seq <= ?1");
 }
 
-// Binds a row, or the key of an erase in the order of its condition.
-struct EffectBinder {
-  ColumnBinder& bind;
-  template <class Row>
-  void operator()(const Put<Row>& e) {
-    Columns(bind, e.row);
-  }
-  void operator()(const EraseTxn& e) { bind.Bind(e.id); }
-  void operator()(const EraseAbortedTxns& e) { bind.Bind(e.first); }
-  void operator()(const EraseTable& e) { bind.Bind(e.id); }
-  void operator()(const EraseDroppedTable& e) { bind.Bind(e.id); }
-  void operator()(const ErasePartition& e) {
-    bind.Bind(e.table);
-    bind.Bind(e.name);
-  }
-  void operator()(const EraseWriteId& e) {
-    bind.Bind(e.table);
-    bind.Bind(e.write_id);
-  }
-  void operator()(const EraseAbortedWriteIds& e) {
-    bind.Bind(e.table);
-    bind.Bind(e.first);
-  }
-  void operator()(const EraseComponents& e) { bind.Bind(e.txn); }
-  void operator()(const EraseComponent& e) {
-    bind.Bind(e.key.txn);
-    bind.Bind(e.key.table);
-    bind.Bind(e.key.partition);
-    bind.Bind(e.key.op);
-  }
-  void operator()(const EraseWriteMark& e) {
-    bind.Bind(e.table);
-    bind.Bind(e.partition);
-  }
-  void operator()(const EraseLock& e) { bind.Bind(e.lock); }
-  void operator()(const EraseCompaction& e) { bind.Bind(e.id); }
-  void operator()(const ForgetResolved& e) { bind.Bind(e.seq); }
-};
-
 }  // namespace
 
 template <size_t... kIndex>
@@ -151,7 +114,7 @@ absl::StatusOr<std::unique_ptr<UnitWriter>> UnitWriter::Prepare(Database& db) {
 absl::Status UnitWriter::Write(const Effect& effect) {
   for (Statement& statement : statements_[effect.index()]) {
     ColumnBinder bind(statement.get());
-    std::visit(EffectBinder{bind}, effect);
+    std::visit([&](const auto& e) { Columns(bind, e); }, effect);
     if (!bind.status().ok()) return bind.status();
     const int code = statement.Run();
     if (code != SQLITE_OK) {

@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/meta/log/log_store.h"
 #include "storage/meta/sqlite/sqlite_store.h"
 #include "tests/storage/meta/store_files.h"
+#include "tests/testing/manual_executor.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/random_effects.h"
 #include "tests/testing/status_matchers.h"
@@ -59,6 +61,32 @@ class SqliteBackend final : public Backend {
   const SqliteOptions::Synchronous synchronous_;
   const TempDir dir_ = TempDir::InMemory();
   std::unique_ptr<SqliteStore> store_;
+};
+
+// The log's segments are small; the tables follow by a thread, or not before the end.
+class LogBackend final : public Backend {
+ public:
+  enum class Tables { kFollow, kStay };
+  explicit LogBackend(Tables tables) : tables_(tables) { Reopen(); }
+  MetaStore& store() override { return *store_; }
+  void Reopen() override {
+    store_.reset();
+    LogStoreOptions options = LogOptionsFor(dir_.path());
+    options.apply_delay = std::chrono::milliseconds(0);
+    options.apply_soon_bytes = 1;
+    if (tables_ == Tables::kStay) {
+      options.executor = &never_;
+      options.clock = &clock_;
+    }
+    SKEP_ASSERT_OK_AND_ASSIGN(store_, LogStore::Open(options));
+  }
+
+ private:
+  const Tables tables_;
+  const TempDir dir_ = TempDir::InMemory();
+  skep::testing::ManualClock clock_;
+  skep::testing::ManualExecutor never_{clock_};
+  std::unique_ptr<LogStore> store_;
 };
 
 struct BackendKind {
@@ -151,7 +179,11 @@ INSTANTIATE_TEST_SUITE_P(
             [] { return std::make_unique<SqliteBackend>(SqliteOptions::Synchronous::kFull); }},
         BackendKind{
             "SqliteExtra",
-            [] { return std::make_unique<SqliteBackend>(SqliteOptions::Synchronous::kExtra); }}),
+            [] { return std::make_unique<SqliteBackend>(SqliteOptions::Synchronous::kExtra); }},
+        BackendKind{"LogAndTables",
+                    [] { return std::make_unique<LogBackend>(LogBackend::Tables::kFollow); }},
+        BackendKind{"LogAlone",
+                    [] { return std::make_unique<LogBackend>(LogBackend::Tables::kStay); }}),
     [](const auto& info) { return info.param.name; });
 
 // -- what tests of the rooms above rely on

@@ -1,50 +1,18 @@
 #pragma once
 
-// Which column of which table holds which field: one home for each row type. Columns(io, row) names
-// the columns in the order of the statements, the key's first; `io` collects the names, binds or
-// reads (column_io.h). The tables themselves are made in migration_steps.cc, and docs/store.md
-// explains them.
+// Which fields a row and an erase have, in which order and under which names: one home for each
+// type. Columns(io, row) passes them to `io`, the key's first, which collects the names, binds or
+// reads columns (sqlite/column_io.h), or writes or reads the bytes of a record (log/field_io.h). An
+// erase has the key, or the part of it, that it erases by. What changes here changes the schema and
+// the record: a migration step and a new kRecordSchema go with it.
 
 #include <concepts>
 #include <string_view>
 #include <type_traits>
 
-#include "storage/model/rows.h"
+#include "storage/model/effect.h"
 
 namespace skep::meta {
-
-template <class Row>
-inline constexpr std::string_view kTableOf = "";
-template <>
-inline constexpr std::string_view kTableOf<CounterRow> = "counters";
-template <>
-inline constexpr std::string_view kTableOf<TxnRow> = "open_transactions";
-template <>
-inline constexpr std::string_view kTableOf<ResolvedTxnRow> = "ended_transactions";
-template <>
-inline constexpr std::string_view kTableOf<AbortedTxnsRow> = "aborted_transactions";
-template <>
-inline constexpr std::string_view kTableOf<TableRow> = "tables";
-template <>
-inline constexpr std::string_view kTableOf<DroppedTableRow> = "dropped_tables";
-template <>
-inline constexpr std::string_view kTableOf<PartitionRow> = "partitions";
-template <>
-inline constexpr std::string_view kTableOf<WriteIdRow> = "open_write_ids";
-template <>
-inline constexpr std::string_view kTableOf<ResolvedWriteIdRow> = "ended_write_ids";
-template <>
-inline constexpr std::string_view kTableOf<AbortedWriteIdsRow> = "aborted_write_ids";
-template <>
-inline constexpr std::string_view kTableOf<ComponentRow> = "transaction_writes";
-template <>
-inline constexpr std::string_view kTableOf<WriteMarkRow> = "latest_writes";
-template <>
-inline constexpr std::string_view kTableOf<LockRow> = "locks";
-template <>
-inline constexpr std::string_view kTableOf<CompactionRow> = "compactions";
-template <>
-inline constexpr std::string_view kTableOf<RequestRow> = "requests";
 
 // `Row` below is the row type or its const form.
 template <class Row, class Model>
@@ -225,6 +193,79 @@ void Columns(Io& io, Row& row) {
   io("first_id", row.first_id);
   io("count", row.count);
   io("time_ms", row.time);
+}
+
+// -- erases
+
+template <class Io, RowOf<EraseTxn> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("txn_id", erase.id);
+}
+template <class Io, RowOf<EraseAbortedTxns> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("first_txn_id", erase.first);
+}
+template <class Io, RowOf<EraseTable> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("table_id", erase.id);
+}
+template <class Io, RowOf<EraseDroppedTable> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("table_id", erase.id);
+}
+template <class Io, RowOf<ErasePartition> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("table_id", erase.table);
+  io("partition_name", erase.name);
+}
+template <class Io, RowOf<EraseWriteId> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("table_id", erase.table);
+  io("write_id", erase.write_id);
+}
+template <class Io, RowOf<EraseAbortedWriteIds> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("table_id", erase.table);
+  io("first_write_id", erase.first);
+}
+template <class Io, RowOf<EraseComponents> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("txn_id", erase.txn);
+}
+template <class Io, RowOf<EraseComponent> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("txn_id", erase.key.txn);
+  io("table_id", erase.key.table);
+  io("partition_name", erase.key.partition);
+  io("operation", erase.key.op);
+}
+template <class Io, RowOf<EraseWriteMark> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("table_id", erase.table);
+  io("partition_name", erase.partition);
+}
+template <class Io, RowOf<EraseLock> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("lock_id", erase.lock);
+}
+template <class Io, RowOf<EraseCompaction> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("compaction_id", erase.id);
+}
+template <class Io, RowOf<ForgetResolved> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("end_seq", erase.seq);
+}
+
+// -- any effect
+
+template <class Io, class Row>
+void Columns(Io& io, Put<Row>& put) {
+  Columns(io, put.row);
+}
+template <class Io, class Row>
+void Columns(Io& io, const Put<Row>& put) {
+  Columns(io, put.row);
 }
 
 }  // namespace skep::meta

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/meta/sqlite/sqlite_store.h"
+#include "storage/meta/open_store.h"
 #include "tests/storage/meta/store_files.h"
 #include "tests/testing/random_effects.h"
 #include "tests/testing/status_matchers.h"
@@ -31,10 +31,13 @@ StoredState StateAfter(uint64_t seed, int units) {
 
 // Appends the units that come after `done` of the seed's and writes one byte for each that is
 // durable.
-[[noreturn]] void WriteForEver(const std::string& dir, uint64_t seed, int done, int acks) {
-  SqliteOptions options = OptionsFor(dir);
-  options.checkpoint_frames = 60;  // so that kills fall into checkpoints too
-  auto store = SqliteStore::Open(options);
+[[noreturn]] void WriteForEver(
+    StoreForm form, const std::string& dir, uint64_t seed, int done, int acks) {
+  LogStoreOptions options = LogOptionsFor(dir);
+  options.tables.checkpoint_frames = 60;  // so that kills fall into checkpoints too
+  options.largest_segment_bytes = 16 << 10;
+  options.apply_delay = std::chrono::milliseconds(1);
+  const auto store = OpenStore(form, options);
   if (!store.ok()) ::_exit(1);
   RandomEffects random(seed);
   for (int i = 0; i < done; ++i) random.NextUnit(kUnitSize);
@@ -44,7 +47,9 @@ StoredState StateAfter(uint64_t seed, int units) {
   }
 }
 
-TEST(SqliteCrash, AKilledWriterLosesNothingItAcknowledged) {
+class StoreCrash : public ::testing::TestWithParam<StoreForm> {};
+
+TEST_P(StoreCrash, AKilledWriterLosesNothingItAcknowledged) {
   const uint64_t seed = std::random_device()();
   RecordProperty("seed", std::to_string(seed));
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -58,7 +63,7 @@ TEST(SqliteCrash, AKilledWriterLosesNothingItAcknowledged) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       ::close(acks[0]);
-      WriteForEver(dir.path(), seed, stored, acks[1]);
+      WriteForEver(GetParam(), dir.path(), seed, stored, acks[1]);
     }
     ::close(acks[1]);
     char byte = 0;
@@ -73,7 +78,10 @@ TEST(SqliteCrash, AKilledWriterLosesNothingItAcknowledged) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself: " << WEXITSTATUS(status);
 
-    const absl::StatusOr<StoredState> loaded = LoadFrom(dir.path());
+    const absl::StatusOr<std::unique_ptr<MetaStore>> store =
+        OpenStore(GetParam(), LogOptionsFor(dir.path()));
+    ASSERT_THAT(store, IsOk());
+    const absl::StatusOr<StoredState> loaded = (*store)->Load();
     ASSERT_THAT(loaded, IsOk());
     const int found = static_cast<int>(loaded->counters.seq.value());
     ASSERT_GE(found, stored + acknowledged);
@@ -83,6 +91,13 @@ TEST(SqliteCrash, AKilledWriterLosesNothingItAcknowledged) {
   }
   EXPECT_GT(stored, 12);
 }
+
+INSTANTIATE_TEST_SUITE_P(Forms,
+                         StoreCrash,
+                         ::testing::Values(StoreForm::kTables, StoreForm::kLog),
+                         [](const auto& info) {
+                           return info.param == StoreForm::kLog ? "Log" : "Tables";
+                         });
 
 }  // namespace
 }  // namespace skep::meta

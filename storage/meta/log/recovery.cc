@@ -1,0 +1,128 @@
+#include "storage/meta/log/recovery.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "storage/base/log.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/text.h"
+#include "storage/meta/log/segment.h"
+#include "storage/model/errors.h"
+
+namespace skep::meta {
+namespace {
+
+constexpr size_t kEffectsAtOnce = 4096;
+
+absl::StatusOr<std::string> ReadFront(fs::FileSystem& fs, const std::string& path, int64_t limit) {
+  SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomAccessFile> file, fs.OpenForRead(path));
+  std::string bytes(static_cast<size_t>(std::min(limit, file->size())), '\0');
+  SKEP_RETURN_IF_ERROR(file->ReadAt(0, static_cast<int64_t>(bytes.size()), bytes.data()));
+  return bytes;
+}
+
+absl::Status OfAnotherStore(const std::string& path) {
+  return MakeError(
+      ErrorReason::kCorruptStore,
+      fmt::format("{} belongs to another store than the tables beside it; move it away "
+                  "if they were put here on purpose, else bring back what was here",
+                  Printable(path)),
+      {{"path", path}});
+}
+
+absl::Status DoesNotFollow(const std::string& path, const RecordHeader& header, CommitSeq last) {
+  return MakeError(
+      ErrorReason::kCorruptStore,
+      fmt::format("{} goes on after unit {}, but the tables and the log before it end at unit {}; "
+                  "if the tables are a backup that was put back, move the files of the log away, "
+                  "else bring back the files that are missing",
+                  Printable(path),
+                  header.before.value(),
+                  last.value()),
+      {{"path", path}, {"seq", last.ToString()}});
+}
+
+// Takes the units that the tables lack.
+class Replay {
+ public:
+  Replay(SqliteStore& tables, CommitSeq last) : tables_(tables), last_(last) {}
+
+  absl::Status Take(const ScannedRecord& record, const std::string& path) {
+    if (record.header.seq <= last_) return absl::OkStatus();
+    if (record.header.before != last_) return DoesNotFollow(path, record.header, last_);
+    SKEP_RETURN_IF_ERROR(DecodeBody(record.header, record.body, effects_));
+    last_ = record.header.seq;
+    ++units_;
+    return effects_.size() < kEffectsAtOnce ? absl::OkStatus() : Apply();
+  }
+  absl::Status Apply() {
+    SKEP_RETURN_IF_ERROR(tables_.Append(effects_));
+    effects_.clear();
+    return absl::OkStatus();
+  }
+  int64_t units() const { return units_; }
+  CommitSeq last() const { return last_; }
+
+ private:
+  SqliteStore& tables_;
+  CommitSeq last_;
+  Effects effects_;
+  int64_t units_ = 0;
+};
+
+}  // namespace
+
+absl::Status CheckSegments(fs::FileSystem& fs, const std::string& store_path) {
+  SKEP_ASSIGN_OR_RETURN(const std::vector<SegmentFile> segments, ListSegments(fs, store_path));
+  for (const SegmentFile& segment : segments) {
+    const absl::StatusOr<std::string> front = ReadFront(fs, segment.path, kSegmentHeaderSize);
+    if (!front.ok()) return StoreError(front.status());
+    SKEP_RETURN_IF_ERROR(DecodeSegmentHeader(*front, segment.path).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> RecoverLog(fs::FileSystem& fs,
+                                    const std::string& store_path,
+                                    SqliteStore& tables) {
+  SKEP_ASSIGN_OR_RETURN(const std::vector<SegmentFile> segments, ListSegments(fs, store_path));
+  SKEP_ASSIGN_OR_RETURN(const uint64_t store_id, tables.StoreId());
+  SKEP_ASSIGN_OR_RETURN(const CommitSeq sequence, tables.Sequence());
+  Replay replay(tables, sequence);
+  uint64_t highest = 0;
+  for (const SegmentFile& segment : segments) {
+    const absl::StatusOr<std::string> bytes = ReadFront(fs, segment.path, INT64_MAX);
+    if (!bytes.ok()) return StoreError(bytes.status());
+    SKEP_ASSIGN_OR_RETURN(const SegmentHeader header, DecodeSegmentHeader(*bytes, segment.path));
+    if (header.store_id != store_id) return OfAnotherStore(segment.path);
+    SKEP_ASSIGN_OR_RETURN(const std::vector<ScannedRecord> records,
+                          ScanSegment(*bytes, header, segment.path));
+    for (const ScannedRecord& record : records) {
+      SKEP_RETURN_IF_ERROR(replay.Take(record, segment.path));
+    }
+    SKEP_RETURN_IF_ERROR(replay.Apply());
+    highest = segment.number;
+  }
+  if (replay.units() > 0) {
+    Log(LogLevel::kInfo,
+        "store.log_replayed",
+        {{"path", store_path}, {"units", replay.units()}, {"seq", replay.last().value()}});
+  }
+  return highest;
+}
+
+absl::StatusOr<RecoveredTables> OpenTablesAfterLog(fs::FileSystem& fs,
+                                                   const SqliteOptions& options) {
+  SKEP_ASSIGN_OR_RETURN(LockFile lock, SqliteStore::Lock(options));
+  SKEP_RETURN_IF_ERROR(CheckSegments(fs, options.path));
+  RecoveredTables recovered;
+  SKEP_ASSIGN_OR_RETURN(recovered.tables, SqliteStore::OpenLocked(options, std::move(lock)));
+  SKEP_ASSIGN_OR_RETURN(recovered.highest_segment, RecoverLog(fs, options.path, *recovered.tables));
+  SKEP_RETURN_IF_ERROR(StoreError(RemoveSegments(fs, options.path)));
+  return recovered;
+}
+
+}  // namespace skep::meta

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "storage/fs/file_system.h"
+#include "storage/meta/log/record.h"
+
+namespace skep::meta {
+
+// The format that this program writes and reads: of the files, and of the rows in the records (the
+// schema of the tables).
+inline constexpr uint32_t kLogFormat = 1;
+inline constexpr uint32_t kRecordSchema = 2;
+
+// One file of the log: a header, then records without gaps, then zeros or what an earlier life of
+// the file left. Little-endian:
+//
+//    0  magic "SKEPLOG", 0
+//    8  u32  format of the log
+//   12  u32  schema of the rows
+//   16  u64  id of the store it belongs to
+//   24  u64  number of the segment; higher ones are newer
+//   32  u64  salt of its records, another one for each life of the file
+//   40       zeros
+//   60  u32  CRC-32C of bytes 0 to 59
+inline constexpr int64_t kSegmentHeaderSize = 64;
+
+struct SegmentHeader {
+  uint64_t store_id = 0;
+  uint64_t number = 0;
+  uint64_t salt = 0;
+};
+
+std::string EncodeSegmentHeader(const SegmentHeader& header);
+// `path` is for the message. Errors: kNotSupported for another format or schema; kCorruptStore for
+// what is no header at all.
+absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, const std::string& path);
+
+// The records of a segment. `bytes` is the whole file and must outlive the result.
+struct ScannedRecord {
+  RecordHeader header;
+  std::string_view body;
+};
+// The last record may be torn: it ends the list. Errors: kCorruptStore where a later record is
+// whole or where the sequences have a gap; metadata path, offset.
+absl::StatusOr<std::vector<ScannedRecord>> ScanSegment(std::string_view bytes,
+                                                       const SegmentHeader& header,
+                                                       const std::string& path);
+
+// "<store>-log.<number>"; "<store>-log.new" is a segment in the making and holds nothing.
+std::string SegmentPath(const std::string& store_path, uint64_t number);
+std::string NewSegmentPath(const std::string& store_path);
+
+struct SegmentFile {
+  uint64_t number = 0;
+  std::string path;
+};
+// Those that lie beside the tables, oldest first. Errors: as fs::FileSystem::List.
+absl::StatusOr<std::vector<SegmentFile>> ListSegments(fs::FileSystem& fs,
+                                                      const std::string& store_path);
+
+// Removes all of them and what was in the making; the names are gone for good on return.
+absl::Status RemoveSegments(fs::FileSystem& fs, const std::string& store_path);
+std::string DirectoryOf(const std::string& store_path);
+
+// An error of the filesystem in the words of the store's port: a full disk is kStoreFull, a file
+// that is gone kCorruptStore, else what it was.
+absl::Status StoreError(const absl::Status& status);
+
+}  // namespace skep::meta

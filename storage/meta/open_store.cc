@@ -1,0 +1,48 @@
+#include "storage/meta/open_store.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "storage/base/status_macros.h"
+#include "storage/base/text.h"
+#include "storage/fs/posix_file_system.h"
+#include "storage/meta/check_store.h"
+#include "storage/meta/log/recovery.h"
+#include "storage/model/errors.h"
+
+namespace skep::meta {
+namespace {
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> OpenTables(const LogStoreOptions& options) {
+  fs::PosixFileSystem system_fs;
+  SKEP_ASSIGN_OR_RETURN(
+      RecoveredTables recovered,
+      OpenTablesAfterLog(options.fs != nullptr ? *options.fs : system_fs, options.tables));
+  return std::move(recovered.tables);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MetaStore>> OpenStore(StoreForm form,
+                                                     const LogStoreOptions& options) {
+  if (form == StoreForm::kTables) return OpenTables(options);
+  return LogStore::Open(options);
+}
+
+absl::StatusOr<std::vector<std::string>> CheckStore(const LogStoreOptions& options,
+                                                    SqliteStore::Depth depth) {
+  const std::string& path = options.tables.path;
+  if (absl::IsNotFound(fs::PosixFileSystem().Stat(path).status())) {
+    return MakeError(ErrorReason::kStorageUnwritable,
+                     fmt::format("there is no store {}; give the path of one", Printable(path)),
+                     {{"path", path}, {"errno", "ENOENT"}});
+  }
+  SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteStore> tables, OpenTables(options));
+  SKEP_ASSIGN_OR_RETURN(std::vector<std::string> findings, tables->CheckFile(depth));
+  SKEP_ASSIGN_OR_RETURN(const StoredState state, tables->Load());
+  for (std::string& finding : CheckInvariants(state)) findings.push_back(std::move(finding));
+  return findings;
+}
+
+}  // namespace skep::meta
