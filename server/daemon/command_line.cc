@@ -16,6 +16,11 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
       ->take_last();
   app.add_flag(
       "--check-config", line.check_config, "Check the configuration, report every problem, end");
+  app.add_flag("--check-store{quick}",
+               line.check_store,
+               "Check the store of a daemon that is stopped, report every problem, end; "
+               "--check-store=deep reads all of it")
+      ->check(CLI::IsMember({"quick", "deep"}));
   app.add_flag("--print-config{toml}",
                line.print_config,
                "Print the effective configuration, and which layer each value came from");

@@ -9,6 +9,7 @@ namespace skep::daemon {
 struct CommandLine {
   std::string config;  // empty: the default place
   bool check_config = false;
+  std::string check_store;   // "quick", "deep", empty: no
   std::string print_config;  // "toml", "json", empty: no
   bool print_default_config = false;
   bool version = false;

@@ -8,6 +8,7 @@
 #include <absl/synchronization/notification.h>
 #include <absl/time/time.h>
 
+#include "server/daemon/store_options.h"
 #include "server/daemon/unix_socket.h"
 #include "server/daemon/version.h"
 #include "storage/base/log.h"
@@ -88,17 +89,10 @@ Daemon::StartResult Daemon::Start() {
 }
 
 ExitCode Daemon::OpenStore(absl::Status* status) {
-  meta::SqliteOptions options;
-  options.path = settings_.store.path;
-  options.synchronous = settings_.store.synchronous == "extra"
-                            ? meta::SqliteOptions::Synchronous::kExtra
-                            : meta::SqliteOptions::Synchronous::kFull;
-  options.auto_migrate = settings_.store.auto_migrate;
-  options.now = clock_.Now();
-  options.program = std::string("skepd ") + kVersion;
   notifier_.Status("opening the store");
   meta::LogSqliteVersion();
-  absl::StatusOr<std::unique_ptr<meta::SqliteStore>> store = meta::SqliteStore::Open(options);
+  absl::StatusOr<std::unique_ptr<meta::MetaStore>> store =
+      meta::OpenStore(FormOf(settings_), StoreOptionsOf(settings_, clock_.Now()));
   if (!store.ok()) {
     *status = store.status();
     return ExitCodeOfStore(*status);

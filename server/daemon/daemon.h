@@ -22,7 +22,7 @@
 #include "server/rpc/services.h"
 #include "storage/base/thread_executor.h"
 #include "storage/fs/posix_file_system.h"
-#include "storage/meta/sqlite/sqlite_store.h"
+#include "storage/meta/open_store.h"
 
 namespace skep::daemon {
 
@@ -72,7 +72,7 @@ class Daemon {
   bool serving_ = false;
   bool stopped_ = false;
   // In the order in which each stands on those before it.
-  std::unique_ptr<meta::SqliteStore> store_;
+  std::unique_ptr<meta::MetaStore> store_;
   std::unique_ptr<meta::MetaStore> wrapped_store_;
   std::unique_ptr<loop::LoopServer> server_;
   std::unique_ptr<LoopCommandPort> port_;

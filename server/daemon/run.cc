@@ -17,6 +17,7 @@
 #include "server/daemon/config_check.h"
 #include "server/daemon/daemon.h"
 #include "server/daemon/signals.h"
+#include "server/daemon/store_options.h"
 #include "server/daemon/version.h"
 #include "storage/base/log.h"
 #include "storage/base/text.h"
@@ -153,6 +154,10 @@ int Run(int argc, char** argv, DaemonHooks hooks) {
   if (line.check_config) {
     std::fputs("skepd: the configuration is right\n", stdout);
     return kExitOk;
+  }
+  if (!line.check_store.empty()) {
+    return CheckStoreFiles(
+        config.settings, line.check_store == "deep" ? CheckDepth::kDeep : CheckDepth::kQuick);
   }
   Signals::Block();
   const int code = RunDaemon(config.settings, std::move(hooks));

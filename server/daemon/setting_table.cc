@@ -253,9 +253,15 @@ void AddServerKeys(std::vector<Setting>* table) {
   table->push_back(TextKey(
       "store.path",
       "/var/lib/skep/skep.db",
-      "The store: a file on a local filesystem; skep.lock lies beside it.",
+      "The store: a file on a local filesystem; its log and skep.lock lie beside it.",
       [](Settings & s) -> auto& { return s.store.path; },
       CheckPath));
+  table->push_back(TextKey(
+      "store.form",
+      "log",
+      "log: units go to a log, the tables follow. tables: each unit goes to the tables; slower.",
+      [](Settings & s) -> auto& { return s.store.form; },
+      OneOf({"log", "tables"})));
   table->push_back(TextKey(
       "store.synchronous",
       "full",

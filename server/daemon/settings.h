@@ -19,6 +19,7 @@ struct Settings {
   } server;
   struct Store {
     std::string path;
+    std::string form;         // "log", "tables"
     std::string synchronous;  // "full", "extra"
     bool auto_migrate = false;
   } store;

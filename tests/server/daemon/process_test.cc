@@ -103,6 +103,38 @@ TEST_F(ProcessTest, AKilledDaemonLosesNothingAcknowledged) {
   EXPECT_GT(OpenTxn(), second);
 }
 
+TEST_F(ProcessTest, EachFormOfTheStoreOpensWhatTheOtherLeft) {
+  const auto forms = {"log", "tables", "log", "tables"};
+  int64_t opened = 0;
+  for (const char* form : forms) {
+    auto skepd = StartAndAwait({"--store.form", form});
+    EXPECT_EQ(GetStatus().open_transaction_count(), opened++);
+    OpenTxn();
+    skepd->Kill();
+  }
+  auto skepd = StartAndAwait();
+  EXPECT_EQ(GetStatus().open_transaction_count(), opened);
+  skepd->Signal(SIGTERM);
+  EXPECT_EQ(skepd->Wait(), 0) << skepd->Output();
+  for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("skep.db-")) << entry.path();
+  }
+}
+
+TEST_F(ProcessTest, ChecksAStoreThatIsNotInUse) {
+  auto missing = Start({"--check-store"}, "missing");
+  EXPECT_EQ(missing->Wait(), 73);
+  EXPECT_THAT(missing->Output(), HasSubstr("there is no store"));
+  auto skepd = StartAndAwait();
+  OpenTxn();
+  auto busy = Start({"--check-store"}, "busy");
+  EXPECT_EQ(busy->Wait(), 69);
+  skepd->Kill();
+  auto sound = Start({"--check-store=deep"}, "sound");
+  EXPECT_EQ(sound->Wait(), 0) << sound->Output();
+  EXPECT_THAT(sound->Output(), HasSubstr("the store is sound"));
+}
+
 TEST_F(ProcessTest, TheWatchdogIsFedByUnitsThatWereStored) {
   auto skepd = StartAndAwait();
   const int64_t before = GetStatus().commit_seq();
