@@ -71,8 +71,9 @@ class Unary {
   std::vector<TxnId> about_;
 };
 
-// How many calls stand ready for a method that is called all the time.
-inline constexpr int kHot = 64;
+// How many calls stand ready for a method that is called all the time. Each takes some five
+// kilobytes for the life of the process; a burst of more makes them as it goes.
+inline constexpr int kHot = 32;
 inline constexpr int kRare = 4;
 
 struct MethodOptions {
