@@ -32,8 +32,8 @@ struct LogStoreOptions {
   // For the files of the log; nullptr: the system's.
   fs::FileSystem* fs = nullptr;
   fs::InPlaceFiles* in_place_files = nullptr;
-  int64_t first_segment_bytes = int64_t{1} << 20;
-  int64_t largest_segment_bytes = int64_t{16} << 20;
+  int64_t first_segment_bytes = int64_t{256} << 10;  // little to write at a start
+  int64_t largest_segment_bytes = int64_t{4} << 20;
   // The tables follow so long after a unit, sooner where so much waits. The longer the wait, the
   // more cancels out before it is written.
   std::chrono::milliseconds apply_delay{100};

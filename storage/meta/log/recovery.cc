@@ -121,7 +121,9 @@ absl::StatusOr<RecoveredTables> OpenTablesAfterLog(fs::FileSystem& fs,
   RecoveredTables recovered;
   SKEP_ASSIGN_OR_RETURN(recovered.tables, SqliteStore::OpenLocked(options, std::move(lock)));
   SKEP_ASSIGN_OR_RETURN(recovered.highest_segment, RecoverLog(fs, options.path, *recovered.tables));
-  SKEP_RETURN_IF_ERROR(StoreError(RemoveSegments(fs, options.path)));
+  if (recovered.highest_segment != 0) {
+    SKEP_RETURN_IF_ERROR(StoreError(RemoveSegments(fs, options.path)));
+  }
   return recovered;
 }
 

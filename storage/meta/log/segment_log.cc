@@ -11,6 +11,11 @@
 #include "storage/model/errors.h"
 
 namespace skep::meta {
+namespace {
+
+constexpr size_t kZerosAtOnce = 512 << 10;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Create(const Ports& ports,
                                                                const Options& options) {
@@ -40,10 +45,12 @@ absl::StatusOr<std::unique_ptr<SegmentLog::Segment>> SegmentLog::Make(uint64_t n
     SKEP_RETURN_IF_ERROR(fs_.RemoveFile(making));
     SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<fs::WritableFile> file, fs_.Create(making));
     SKEP_RETURN_IF_ERROR(file->Append(EncodeSegmentHeader(segment->header)));
-    const std::string zeros(64 << 10, '\0');
+    // In pieces: a unit's sync meanwhile waits behind one of them at most.
+    const std::string zeros(kZerosAtOnce, '\0');
     while (file->size() < size) {
       const auto left = static_cast<size_t>(size - file->size());
       SKEP_RETURN_IF_ERROR(file->Append(std::string_view(zeros).substr(0, left)));
+      if (left > kZerosAtOnce) SKEP_RETURN_IF_ERROR(file->Sync());
     }
     SKEP_RETURN_IF_ERROR(file->Close());
     SKEP_RETURN_IF_ERROR(MoveTo(making, segment->path));

@@ -35,8 +35,8 @@ class SegmentLog {
     uint64_t store_id = 0;
     uint64_t first_number = 1;  // above every segment that is there
     CommitSeq last;             // the newest unit that is in the tables
-    int64_t first_bytes = int64_t{1} << 20;
-    int64_t largest_bytes = int64_t{16} << 20;  // each is four times the one before, up to this
+    int64_t first_bytes = int64_t{256} << 10;
+    int64_t largest_bytes = int64_t{4} << 20;  // each is four times the one before, up to this
   };
   struct Ports {
     fs::FileSystem* fs = nullptr;
