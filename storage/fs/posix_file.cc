@@ -11,6 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/fs/posix_error.h"
+#include "storage/fs/posix_regular_file.h"
 #include "storage/fs/posix_retry.h"
 #include "storage/fs/unique_fd.h"
 #include "storage/model/errors.h"
@@ -30,16 +31,8 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     if (offset < 0 || length < 0 || offset > size_ || length > size_ - offset) {
       return EndsEarly(offset, length, size_);
     }
-    auto* bytes = static_cast<char*>(out);
-    int64_t done = 0;
-    while (done < length) {
-      const ssize_t got = RetryOnEintr([&] {
-        return ::pread(fd_.get(), bytes + done, static_cast<size_t>(length - done), offset + done);
-      });
-      if (got < 0) return PosixError(errno, "read", path_, Access::kRead);
-      if (got == 0) return EndsEarly(offset, length, offset + done);
-      done += got;
-    }
+    SKEP_ASSIGN_OR_RETURN(const int64_t got, ReadUpTo(fd_, path_, offset, length, out));
+    if (got < length) return EndsEarly(offset, length, offset + got);
     return absl::OkStatus();
   }
 
@@ -151,19 +144,8 @@ class PosixWritableFile final : public WritableFile {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenPosixFileForRead(const std::string& path) {
-  // O_NONBLOCK: opening a pipe without a writer would wait for ever. It means nothing for regular
-  // files.
-  UniqueFd fd(
-      RetryOnEintr([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
-  if (!fd.is_open()) return PosixError(errno, "open", path, Access::kRead);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return PosixError(errno, "stat", path, Access::kRead);
-  if (!S_ISREG(info.st_mode)) {
-    return MakeError(ErrorReason::kInternal,
-                     fmt::format("cannot read {}: it is not a regular file", Printable(path)),
-                     {{"path", path}, {"errno", S_ISDIR(info.st_mode) ? "EISDIR" : "EINVAL"}});
-  }
-  return std::make_unique<PosixRandomAccessFile>(std::move(fd), path, info.st_size);
+  SKEP_ASSIGN_OR_RETURN(RegularFile file, OpenRegularFile(path, O_RDONLY, Access::kRead));
+  return std::make_unique<PosixRandomAccessFile>(std::move(file.fd), path, file.size);
 }
 
 absl::StatusOr<std::unique_ptr<WritableFile>> CreatePosixFile(const std::string& path) {

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utility>
@@ -12,6 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/fs/posix_error.h"
+#include "storage/fs/posix_regular_file.h"
 #include "storage/fs/posix_retry.h"
 #include "storage/fs/unique_fd.h"
 #include "storage/model/errors.h"
@@ -29,20 +29,12 @@ class PosixInPlaceFile final : public InPlaceFile {
 
   absl::Status ReadAt(int64_t offset, int64_t length, void* out) const override {
     SKEP_RETURN_IF_ERROR(CheckRange(offset, length, ErrorReason::kCorruptFile));
-    auto* bytes = static_cast<char*>(out);
-    while (length > 0) {
-      const ssize_t got = RetryOnEintr(
-          [&] { return ::pread(fd_.get(), bytes, static_cast<size_t>(length), offset); });
-      if (got < 0) return PosixError(errno, "read", path_, Access::kRead);
-      if (got == 0) {
-        return MakeError(
-            ErrorReason::kCorruptFile,
-            fmt::format("{} was cut at {} while it was open", Printable(path_), offset),
-            {{"path", path_}, {"offset", std::to_string(offset)}});
-      }
-      bytes += got;
-      offset += got;
-      length -= got;
+    SKEP_ASSIGN_OR_RETURN(const int64_t got, ReadUpTo(fd_, path_, offset, length, out));
+    if (got < length) {
+      return MakeError(
+          ErrorReason::kCorruptFile,
+          fmt::format("{} was cut at {} while it was open", Printable(path_), offset + got),
+          {{"path", path_}, {"offset", std::to_string(offset + got)}});
     }
     return absl::OkStatus();
   }
@@ -93,16 +85,8 @@ class PosixInPlaceFile final : public InPlaceFile {
 
 absl::StatusOr<std::unique_ptr<InPlaceFile>> PosixInPlaceFiles::OpenInPlace(
     const std::string& path) {
-  UniqueFd fd(RetryOnEintr([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); }));
-  if (!fd.is_open()) return PosixError(errno, "open", path, Access::kWrite);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return PosixError(errno, "stat", path, Access::kRead);
-  if (!S_ISREG(info.st_mode)) {
-    return MakeError(ErrorReason::kInternal,
-                     fmt::format("cannot write {}: it is not a regular file", Printable(path)),
-                     {{"path", path}, {"errno", "EINVAL"}});
-  }
-  return std::make_unique<PosixInPlaceFile>(std::move(fd), path, info.st_size);
+  SKEP_ASSIGN_OR_RETURN(RegularFile file, OpenRegularFile(path, O_RDWR, Access::kWrite));
+  return std::make_unique<PosixInPlaceFile>(std::move(file.fd), path, file.size);
 }
 
 }  // namespace skep::fs
