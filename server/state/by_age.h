@@ -45,11 +45,6 @@ class ByAge {
   const std::list<Record>& records() const { return records_; }
   // Youngest first, until `visit` says false.
   template <class Visit>
-  void FromYoungest(Visit visit) const {
-    for (auto it = records_.rbegin(); it != records_.rend() && visit(*it); ++it) {
-    }
-  }
-  template <class Visit>
   void FromYoungest(Visit visit) {
     for (auto it = records_.rbegin(); it != records_.rend() && visit(*it); ++it) {
     }

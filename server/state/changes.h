@@ -23,11 +23,10 @@ class ChangeLog {
   // Oldest change first. O(answer).
   std::vector<Resource> Since(CommitSeq seq) const {
     std::vector<Resource> out;
-    changes_.FromYoungest([&](const Change& change) {
-      if (change.seq <= seq) return false;
-      out.emplace_back(change.table, change.partition);
-      return true;
-    });
+    const auto& changes = changes_.records();
+    for (auto it = changes.rbegin(); it != changes.rend() && it->seq > seq; ++it) {
+      out.emplace_back(it->table, it->partition);
+    }
     std::reverse(out.begin(), out.end());
     return out;
   }

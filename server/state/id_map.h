@@ -30,37 +30,34 @@ class IdMap {
   };
 
  public:
-  template <class Map, class E>
-  class Iterator {
+  // Over the entries as they are: Find gives what may be changed.
+  class const_iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = E;
+    using value_type = Entry;
     using difference_type = std::ptrdiff_t;
-    using pointer = E*;
-    using reference = E&;
+    using pointer = const Entry*;
+    using reference = const Entry&;
 
-    Iterator() = default;
-    Iterator(Map* map, int64_t number) : map_(map), number_(number) {}
-    E& operator*() const { return *map_->At(number_); }
-    E* operator->() const { return map_->At(number_); }
-    Iterator& operator++() {
+    const_iterator() = default;
+    const_iterator(const IdMap* map, int64_t number) : map_(map), number_(number) {}
+    const Entry& operator*() const { return *map_->At(number_); }
+    const Entry* operator->() const { return map_->At(number_); }
+    const_iterator& operator++() {
       number_ = map_->NextUsed(number_ + 1);
       return *this;
     }
-    Iterator operator++(int) {
-      return std::exchange(*this, Iterator(map_, map_->NextUsed(number_ + 1)));
+    const_iterator operator++(int) {
+      return std::exchange(*this, const_iterator(map_, map_->NextUsed(number_ + 1)));
     }
-    friend bool operator==(const Iterator& a, const Iterator& b) { return a.number_ == b.number_; }
+    friend bool operator==(const const_iterator& a, const const_iterator& b) {
+      return a.number_ == b.number_;
+    }
 
    private:
-    Map* map_ = nullptr;
+    const IdMap* map_ = nullptr;
     int64_t number_ = 0;
   };
-  using iterator = Iterator<IdMap, Entry>;
-  using const_iterator = Iterator<const IdMap, const Entry>;
-
-  iterator begin() { return {this, NextUsed(First())}; }
-  iterator end() { return {this, End()}; }
   const_iterator begin() const { return {this, NextUsed(First())}; }
   const_iterator end() const { return {this, End()}; }
   size_t size() const { return size_; }

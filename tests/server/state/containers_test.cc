@@ -90,8 +90,8 @@ TEST(IdMap, FindsNothingOutsideWhatItHolds) {
        {int64_t{-1}, int64_t{0}, int64_t{999'999}, int64_t{1'000'001}, INT64_MAX, INT64_MIN}) {
     EXPECT_EQ(map.Find(TxnId(id)), nullptr) << id;
   }
-  EXPECT_EQ(map.upper_bound(TxnId(INT64_MAX)), const_cast<const Map&>(map).end());
-  EXPECT_EQ(map.upper_bound(TxnId(1'000'000)), const_cast<const Map&>(map).end());
+  EXPECT_EQ(map.upper_bound(TxnId(INT64_MAX)), map.end());
+  EXPECT_EQ(map.upper_bound(TxnId(1'000'000)), map.end());
   EXPECT_EQ(map.lower_bound(TxnId(-3))->first, TxnId(1'000'000));
 }
 
@@ -131,7 +131,7 @@ TEST(IdMap, DoesWhatAPlainMapDoes) {
       const int64_t probe = random() % (next + 300);
       const auto lower = plain.lower_bound(probe);
       const auto got = map.lower_bound(TxnId(probe));
-      ASSERT_EQ(got == const_cast<const Map&>(map).end(), lower == plain.end());
+      ASSERT_EQ(got == map.end(), lower == plain.end());
       if (lower != plain.end()) {
         ASSERT_EQ(got->first.value(), lower->first);
       }
