@@ -16,6 +16,17 @@ constexpr int kCallsEach = 60;
 
 class CancelTest : public RpcFixture {
  protected:
+  // A table with one holder that never lets go.
+  void HoldOrders() {
+    CreateTable("orders");
+    v1::AcquireLocksResponse held;
+    ASSERT_THAT(Call(&Locks::AcquireLocks,
+                     *locks_,
+                     LockRequest(OpenTxn(), "orders", v1::LOCK_KIND_EXCLUSIVE),
+                     &held),
+                IsOk());
+  }
+
   // Waits for a lock that it does not get; the wait ends by its deadline or by a cancel some
   // milliseconds after the begin, whichever comes first.
   void WaitInVain(int64_t txn, std::mt19937& random, Executor& canceller) {
@@ -51,14 +62,7 @@ class CancelTest : public RpcFixture {
 };
 
 TEST_F(CancelTest, WaitsThatAreGivenUpLeaveNothingBehind) {
-  CreateTable("orders");
-  const int64_t holder = OpenTxn();
-  v1::AcquireLocksResponse held;
-  ASSERT_THAT(Call(&Locks::AcquireLocks,
-                   *locks_,
-                   LockRequest(holder, "orders", v1::LOCK_KIND_EXCLUSIVE),
-                   &held),
-              IsOk());
+  ASSERT_NO_FATAL_FAILURE(HoldOrders());
   std::vector<std::thread> clients;
   for (int client = 0; client < kClients; ++client) {
     clients.emplace_back([this, client] {
@@ -87,14 +91,7 @@ TEST_F(CancelTest, WaitsThatAreGivenUpLeaveNothingBehind) {
 }
 
 TEST_F(CancelTest, AStopEndsCallsThatWaitAndThoseThatComeMeanwhile) {
-  CreateTable("orders");
-  const int64_t holder = OpenTxn();
-  v1::AcquireLocksResponse held;
-  ASSERT_THAT(Call(&Locks::AcquireLocks,
-                   *locks_,
-                   LockRequest(holder, "orders", v1::LOCK_KIND_EXCLUSIVE),
-                   &held),
-              IsOk());
+  ASSERT_NO_FATAL_FAILURE(HoldOrders());
   std::vector<int64_t> txns(kClients);
   for (int64_t& txn : txns) txn = OpenTxn();
   std::atomic<bool> stopping{false};
