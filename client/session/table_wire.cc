@@ -44,6 +44,8 @@ absl::StatusOr<TableDescription> TableDescriptionFromProto(const v1::Table& from
   description.columns = Describe(info.schema.columns);
   description.partition_columns = Describe(info.schema.partition_columns);
   description.properties = std::move(info.properties);
+  description.bucket_columns = std::move(info.schema.bucketing.columns);
+  description.bucket_count = info.schema.bucketing.count;
   return description;
 }
 

@@ -27,6 +27,16 @@ absl::Status CheckWritable(const TableInfo& table, WriteOp op, TransactionMode m
   if (table.kind == TableKind::kInsertOnly && (op == WriteOp::kUpdate || op == WriteOp::kDelete)) {
     return NotAllowed(table.name, op, "the table is insert-only; its rows have no ids");
   }
+  if (table.schema.bucketing.bucketed() && op != WriteOp::kDelete) {
+    // A delete goes to its victim's bucket; a new row's bucket is its hash (P-7).
+    const std::string clause = BucketingClause(table.schema.bucketing);
+    return MakeError(ErrorReason::kNotSupported,
+                     "cannot " + std::string(WriteOpName(op)) + " " + table.name.ToString() +
+                         ": it is " + clause +
+                         ", and Skep does not place new rows by their hash, so Hive would not find "
+                         "them; add rows with Hive (Skep reads, deletes and compacts them)",
+                     {{"what", clause}, {"table", table.name.ToString()}});
+  }
   if (op == WriteOp::kDrop) return NotAllowed(table.name, op, "use Transaction::DropTable");
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
 #include "proto/wire/table_wire.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -38,6 +39,38 @@ absl::StatusOr<Column> ReadColumn(const v1::Column& from, std::string_view field
   return column;
 }
 
+// `names` are the table's columns.
+absl::StatusOr<Bucketing> ReadBucketing(const v1::Bucketing& from,
+                                        const std::set<std::string>& names) {
+  Bucketing bucketing;
+  bucketing.count = from.count();
+  if (from.count() < 0 || (from.count() == 0) != from.columns().empty()) {
+    return BadField("bucketing.count",
+                    fmt::format("{} buckets by {} columns: give one of each at least, or neither",
+                                from.count(),
+                                from.columns_size()));
+  }
+  for (int i = 0; i < from.columns_size(); ++i) {
+    const std::string column = AsciiLower(from.columns(i));
+    const std::string field = FieldOf("bucketing.columns", i);
+    if (!names.contains(column)) {
+      return BadField(field, fmt::format("{} is no column of the table", Printable(column)));
+    }
+    if (std::find(bucketing.columns.begin(), bucketing.columns.end(), column) !=
+        bucketing.columns.end()) {
+      return BadField(field, fmt::format("column {} is there twice", column));
+    }
+    bucketing.columns.push_back(column);
+  }
+  return bucketing;
+}
+
+void BucketingToProto(const Bucketing& from, v1::Table* to) {
+  if (!from.bucketed()) return;
+  to->mutable_bucketing()->set_count(from.count);
+  to->mutable_bucketing()->mutable_columns()->Add(from.columns.begin(), from.columns.end());
+}
+
 }  // namespace
 
 void ToProto(const std::vector<Column>& from, ProtoColumns* to) {
@@ -66,7 +99,8 @@ absl::StatusOr<std::vector<Column>> FromProto(const ProtoColumns& from, std::str
 }
 
 absl::StatusOr<TableSchema> SchemaFromProto(const ProtoColumns& columns,
-                                            const ProtoColumns& partition_columns) {
+                                            const ProtoColumns& partition_columns,
+                                            const v1::Bucketing& bucketing) {
   TableSchema schema;
   SKEP_ASSIGN_OR_RETURN(schema.columns, FromProto(columns, "columns"));
   SKEP_ASSIGN_OR_RETURN(schema.partition_columns,
@@ -87,6 +121,7 @@ absl::StatusOr<TableSchema> SchemaFromProto(const ProtoColumns& columns,
                                   column.type.ToString()));
     }
   }
+  SKEP_ASSIGN_OR_RETURN(schema.bucketing, ReadBucketing(bucketing, names));
   return schema;
 }
 
@@ -120,6 +155,7 @@ void ToProto(const TableRow& from, v1::Table* to) {
   to->set_location(from.location);
   ToProto(from.schema.columns, to->mutable_columns());
   ToProto(from.schema.partition_columns, to->mutable_partition_columns());
+  BucketingToProto(from.schema.bucketing, to);
   ToProto(from.properties, to->mutable_properties());
   ToProto(from.create_time, to->mutable_create_time());
   to->set_created_seq(from.created_seq.value());
@@ -136,7 +172,8 @@ absl::StatusOr<TableView> FromProto(const v1::Table& from) {
   SKEP_ASSIGN_OR_RETURN(view.row.kind, FromProto(from.kind(), "kind"));
   SKEP_ASSIGN_OR_RETURN(view.row.format, FromProto(from.format(), "format"));
   view.row.location = from.location();
-  SKEP_ASSIGN_OR_RETURN(view.row.schema, SchemaFromProto(from.columns(), from.partition_columns()));
+  SKEP_ASSIGN_OR_RETURN(
+      view.row.schema, SchemaFromProto(from.columns(), from.partition_columns(), from.bucketing()));
   SKEP_ASSIGN_OR_RETURN(view.row.properties, FromProto(from.properties(), "properties"));
   view.row.create_time = FromProto(from.create_time());
   view.row.created_seq = CommitSeq(from.created_seq());

@@ -27,9 +27,11 @@ using ProtoProperties = google::protobuf::Map<std::string, std::string>;
 void ToProto(const std::vector<Column>& from, ProtoColumns* to);
 // Names lower case. Errors: kInvalidRequest naming the column: empty, twice, an unknown type.
 absl::StatusOr<std::vector<Column>> FromProto(const ProtoColumns& from, std::string_view field);
-// Also: partition columns are primitive and share no name with the others.
+// Also: partition columns are primitive and share no name with the others; a table is bucketed by
+// columns of its own.
 absl::StatusOr<TableSchema> SchemaFromProto(const ProtoColumns& columns,
-                                            const ProtoColumns& partition_columns);
+                                            const ProtoColumns& partition_columns,
+                                            const v1::Bucketing& bucketing);
 
 void ToProto(const Properties& from, ProtoProperties* to);
 absl::StatusOr<Properties> FromProto(const ProtoProperties& from, std::string_view field);

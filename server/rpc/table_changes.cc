@@ -120,6 +120,7 @@ void Register(const Registration& change, RegisterFindings findings) {
   change->notes = std::move(findings.notes);
   findings.command.name = change->command.name;
   findings.command.location = change->command.location;
+  findings.command.asked = change->command.asked;
   findings.command.request = change->command.request;
   change->dependencies.port.Run(
       [change, command = std::move(findings.command)](

@@ -37,8 +37,9 @@ absl::Status Register(const Dependencies& d,
   scan.valid_txns = request.valid_txns();
   if (!request.columns().empty()) {
     RegisterScan::Definition& definition = scan.definition.emplace();
-    SKEP_ASSIGN_OR_RETURN(definition.schema,
-                          wire::SchemaFromProto(request.columns(), request.partition_columns()));
+    SKEP_ASSIGN_OR_RETURN(
+        definition.schema,
+        wire::SchemaFromProto(request.columns(), request.partition_columns(), request.bucketing()));
     SKEP_ASSIGN_OR_RETURN(definition.format, wire::FromProto(request.format(), "format"));
     SKEP_ASSIGN_OR_RETURN(definition.properties,
                           wire::FromProto(request.properties(), "properties"));

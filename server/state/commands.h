@@ -196,6 +196,8 @@ struct ReserveTable {
   TableName name;
   std::string location;
   RequestKey request;
+  // Everything else that the caller gave, as one text: a request id is for one of them.
+  std::string asked;
 };
 // The highest write id or transaction id that a table from elsewhere may bring: counters go on above
 // it, and half of the range is left to them.
@@ -203,6 +205,7 @@ inline constexpr int64_t kMaxForeignId = int64_t{1} << 62;
 struct RegisterTable {
   TableName name;
   std::string location;
+  std::string asked;  // as in ReserveTable
   TableKind kind = TableKind::kFullAcid;
   FileFormat format = FileFormat::kOrc;
   TableSchema schema;

@@ -19,6 +19,8 @@ void AddSchema(Fingerprint& print, const TableSchema& schema) {
     print.Add(static_cast<int64_t>(columns->size()));
     for (const Column& c : *columns) print.Add(c.name).Add(c.type.ToString()).Add(c.comment);
   }
+  print.Add(int64_t{schema.bucketing.count});
+  for (const std::string& column : schema.bucketing.columns) print.Add(column);
 }
 
 int64_t FingerprintOf(const CreateTable& c) {
@@ -30,8 +32,9 @@ int64_t FingerprintOf(const CreateTable& c) {
 }
 
 // What a scan finds may differ when it is repeated; what was asked for does not.
-int64_t FingerprintOf(const TableName& name, const std::string& location) {
-  return Fingerprint().Add(name.ToString()).Add(location).value();
+template <class Registration>
+int64_t RegistrationFingerprint(const Registration& c) {
+  return Fingerprint().Add(c.name.ToString()).Add(c.location).Add(c.asked).value();
 }
 
 absl::Status CheckSchema(const TableSchema& schema) {
@@ -179,10 +182,10 @@ absl::Status State::Reserve(const ReserveTable& command, Now /*now*/, Unit& /*un
   // An attempt whose answer was lost may still be looking at the directory: neither unknown nor
   // done.
   if (s.registry.IsReservedBy(command.name, command.request)) return StillUnderWay(command.name);
-  SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
-                        s.requests.Find(command.request,
-                                        RequestKind::kRegisterTable,
-                                        FingerprintOf(command.name, command.location)));
+  SKEP_ASSIGN_OR_RETURN(
+      const RequestRow* known,
+      s.requests.Find(
+          command.request, RequestKind::kRegisterTable, RegistrationFingerprint(command)));
   if (known != nullptr) return absl::OkStatus();  // Register will answer from the record
   SKEP_RETURN_IF_ERROR(s.registry.CheckFree(command.name, command.location, command.request));
   s.registry.Reserve(command.name, command.location, command.request);
@@ -193,7 +196,7 @@ void State::DropReservation(const TableName& name) { impl_->registry.DropReserva
 
 absl::StatusOr<TableInfo> State::Register(const RegisterTable& command, Now now, Unit& unit) {
   Impl& s = *impl_;
-  const int64_t fingerprint = FingerprintOf(command.name, command.location);
+  const int64_t fingerprint = RegistrationFingerprint(command);
   SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
                         s.requests.Find(command.request, RequestKind::kRegisterTable, fingerprint));
   if (known != nullptr) return s.CreatedBefore(*known, command.name);

@@ -53,6 +53,12 @@ TableKind ManagedKind(FileFormat format, const Properties& properties) {
   return full ? TableKind::kFullAcid : TableKind::kInsertOnly;
 }
 
+std::string BucketingClause(const Bucketing& bucketing) {
+  if (!bucketing.bucketed()) return "";
+  return fmt::format(
+      "CLUSTERED BY ({}) INTO {} BUCKETS", JoinText(bucketing.columns, ", "), bucketing.count);
+}
+
 std::string PropertyIgnoreCase(const Properties& properties, std::string_view key) {
   for (const auto& [name, value] : properties) {
     if (AsciiEqualsIgnoreCase(name, key)) return value;

@@ -53,9 +53,16 @@ absl::Status CheckTarget(const WriteTarget& target) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSchema(const arrow::RecordBatch& rows,
-                         const std::vector<Column>& columns,
-                         const WriteTarget& target) {
+absl::Status CheckRows(const arrow::RecordBatch& rows,
+                       const std::vector<Column>& columns,
+                       const WriteTarget& target) {
+  if (target.schema.bucketing.bucketed()) {
+    return Refuse(ErrorReason::kNotSupported,
+                  target,
+                  fmt::format("new rows of a table {} belong into the bucket of their hash, which "
+                              "Skep does not compute: add them with Hive",
+                              BucketingClause(target.schema.bucketing)));
+  }
   const auto refuse = [&](const std::string& why) {
     return MakeError(ErrorReason::kInvalidRequest,
                      fmt::format("rows for {}: {}", target.name.ToString(), why),
@@ -175,7 +182,7 @@ absl::Status StatementWriter::Insert(const std::shared_ptr<arrow::RecordBatch>& 
   std::vector<Column> columns = target_.schema.columns;
   const std::vector<Column>& keys = target_.schema.partition_columns;
   columns.insert(columns.end(), keys.begin(), keys.end());
-  SKEP_RETURN_IF_ERROR(CheckSchema(*rows, columns, target_));
+  SKEP_RETURN_IF_ERROR(CheckRows(*rows, columns, target_));
   if (rows->num_rows() == 0) return absl::OkStatus();
   SKEP_ASSIGN_OR_RETURN(const Routes routes, Route(*rows, target_.schema));
   std::vector<std::string> partitions;
@@ -199,7 +206,7 @@ absl::Status StatementWriter::Insert(const std::shared_ptr<arrow::RecordBatch>& 
 absl::Status StatementWriter::InsertInto(const std::string& partition,
                                          const std::shared_ptr<arrow::RecordBatch>& rows) {
   SKEP_RETURN_IF_ERROR(CheckGivenPartition(partition));
-  SKEP_RETURN_IF_ERROR(CheckSchema(*rows, target_.schema.columns, target_));
+  SKEP_RETURN_IF_ERROR(CheckRows(*rows, target_.schema.columns, target_));
   if (rows->num_rows() == 0) return absl::OkStatus();
   SKEP_RETURN_IF_ERROR(Touch({partition}));
   return writers_[partition]->Insert(rows);

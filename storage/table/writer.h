@@ -78,8 +78,8 @@ class StatementWriter {
 
   // `rows`: the table's columns in order, in the vocabulary; in a partitioned table followed by the
   // partition columns, whose values choose the directory. Errors: kInvalidRequest (another schema),
-  // kValueOutOfRange (column and row), kStorageUnwritable, kAlreadyExists (the statement id was
-  // used before).
+  // kNotSupported (a bucketed table), kValueOutOfRange (column and row), kStorageUnwritable,
+  // kAlreadyExists (the statement id was used before).
   absl::Status Insert(const std::shared_ptr<arrow::RecordBatch>& rows);
   // Into one given partition (canonical name), `rows` without partition columns. "" for the table
   // itself.

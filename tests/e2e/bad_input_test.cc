@@ -12,6 +12,9 @@
 namespace skep::e2e {
 namespace {
 
+using ::skep::testing::HasMessage;
+using ::skep::testing::HasReason;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 constexpr char kDelta[] = "/delta_0000001_0000001_0000";
@@ -220,6 +223,29 @@ TEST_F(BadFiles, DamageAfterTheRegistration) {
   const Finished again = daemon_.Tool({"compact", "d.copy", "--type", "major", "--wait"});
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
   EXPECT_EQ(SplitText(Read("d.copy"), '\n').size(), 6u);
+  ASSERT_EQ(daemon_.Tool({"drop", "table", "d.copy", "--yes"}).exit_code, 0);
+}
+
+// P-7: where the hash of a row decides its file, no row is added; reading and compaction go on.
+TEST_F(BadFiles, RowsForABucketedTable) {
+  Write(dir_ / "ddl.sql",
+        "CREATE TABLE `copy`(`id` bigint) CLUSTERED BY (`id`) INTO 2 BUCKETS STORED AS ORC "
+        "TBLPROPERTIES ('transactional'='true')");
+  const Finished taken =
+      daemon_.Tool({"register", "table", "d.copy", In("copy"), "--ddl", dir_ / "ddl.sql"});
+  ASSERT_EQ(taken.exit_code, 0) << taken.err;
+  daemon_.Kill();
+  ASSERT_TRUE(daemon_.Start()) << daemon_.Log();
+  const Finished shown = daemon_.Tool({"show", "tables", "d", "--json"});
+  EXPECT_THAT(shown.out, ContainsRegex("\"bucketing\": *\\{[^}]*\"count\": *2"));
+  const absl::Status refused = Insert({"d", "copy"}, "", 1);
+  EXPECT_THAT(refused, HasReason(ErrorReason::kNotSupported));
+  EXPECT_THAT(refused, HasMessage(HasSubstr("CLUSTERED BY (id) INTO 2 BUCKETS")));
+  const std::string rows = Read("d.copy");
+  EXPECT_EQ(SplitText(rows, '\n').size(), 6u);
+  const Finished compact = daemon_.Tool({"compact", "d.copy", "--type", "major", "--wait"});
+  EXPECT_EQ(compact.exit_code, 0) << compact.out << compact.err;
+  EXPECT_EQ(Read("d.copy"), rows);
   ASSERT_EQ(daemon_.Tool({"drop", "table", "d.copy", "--yes"}).exit_code, 0);
 }
 

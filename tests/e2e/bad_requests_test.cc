@@ -1,6 +1,8 @@
 // Requests that cannot be right, through gRPC to the running daemon: labels, limits, enumerations,
 // request ids, operations that a transaction or a table does not take.
 
+#include <filesystem>
+
 #include "skep/table_writer.h"
 #include "tests/e2e/bad_input.h"
 #include "tests/testing/status_matchers.h"
@@ -149,6 +151,7 @@ TEST_F(BadInputTest, EnumerationsOfTomorrow) {
 }
 
 TEST_F(BadInputTest, RequestIdsAreForOneRequest) {
+  std::filesystem::create_directories(daemon_.warehouse() + "/x");
   struct Pair {
     std::string method;
     std::string first;
@@ -158,12 +161,16 @@ TEST_F(BadInputTest, RequestIdsAreForOneRequest) {
       R"({"user":"u","components":[{"resource":{"database":"d"},"kind":"LOCK_KIND_SHARED_READ"}])";
   const std::string create =
       R"({"name":{"database":"e","table":"n"},"columns":[{"name":"a","type":"int"}])";
+  const std::string take = R"({"name":{"database":"e","table":"x"},"location":")" +
+                           daemon_.warehouse() +
+                           R"(/x","format":"FILE_FORMAT_ORC","columns":[{"name":"a","type":)";
   const std::string enqueue = std::string(R"({"initiator":"h","partition":"p=1","table":)") + kFull;
   int number = 0;
   for (const Pair& pair : std::vector<Pair>{
            {"TransactionService.OpenTransactions", R"({"user":"u")", R"({"user":"u","count":2)"},
            {"LockService.AcquireLocks", shared, shared + R"(,"noWait":true)"},
            {"TableService.CreateTable", create, create + R"(,"properties":{"k":"v"})"},
+           {"TableService.RegisterTable", take + R"("int"}])", take + R"("bigint"}])"},
            {"CompactionService.EnqueueCompaction",
             enqueue + R"(,"type":"COMPACTION_TYPE_MAJOR")",
             enqueue + R"(,"type":"COMPACTION_TYPE_MINOR")"}}) {

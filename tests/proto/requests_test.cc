@@ -240,6 +240,31 @@ TEST(CreateTable, IsRefusedByField) {
            "properties",
            [](R* r) { (*r->mutable_properties())[""] = "x"; }},
           {"endless location", "location", [](R* r) { r->set_location(std::string(5000, '/')); }},
+          {"buckets without columns",
+           "bucketing.count",
+           [](R* r) { r->mutable_bucketing()->set_count(4); }},
+          {"bucket columns without a count",
+           "bucketing.count",
+           [](R* r) { r->mutable_bucketing()->add_columns("order_id"); }},
+          {"negative number of buckets",
+           "bucketing.count",
+           [](R* r) {
+             r->mutable_bucketing()->add_columns("order_id");
+             r->mutable_bucketing()->set_count(-1);
+           }},
+          {"bucketed by a partition column",
+           "bucketing.columns[0]",
+           [](R* r) {
+             r->mutable_bucketing()->add_columns("order_date");
+             r->mutable_bucketing()->set_count(4);
+           }},
+          {"bucketed twice by one column",
+           "bucketing.columns[1]",
+           [](R* r) {
+             r->mutable_bucketing()->add_columns("order_id");
+             r->mutable_bucketing()->add_columns("ORDER_ID");
+             r->mutable_bucketing()->set_count(4);
+           }},
       });
 }
 
@@ -260,6 +285,7 @@ TEST(RegisterTable, IsRefusedByField) {
            }},
           {"format alone", "format", [](R* r) { r->set_format(v1::FILE_FORMAT_PARQUET); }},
           {"properties alone", "properties", [](R* r) { (*r->mutable_properties())["k"] = "v"; }},
+          {"bucketing alone", "bucketing", [](R* r) { r->mutable_bucketing()->set_count(4); }},
       });
 }
 

@@ -27,6 +27,7 @@ TEST(TableWire, ATableComesBackAsItWas) {
   row.schema.columns =
       Columns("order_id bigint, amount decimal(12,2) COMMENT 'net', tags array<struct<a:int>>");
   row.schema.partition_columns = Columns("order_date date");
+  row.schema.bucketing = {{"order_id"}, 4};
   row.properties = {{"NO_AUTO_COMPACTION", "true"}};
   row.create_time = Timestamp(1'790'000'000'123ms);
   row.created_seq = CommitSeq(9);

@@ -62,6 +62,7 @@ TableSchema RandomEffects::Schema() {
         {"c" + std::to_string(i), kTypes[static_cast<size_t>(Below(6))], Text()});
   }
   if (Coin()) schema.partition_columns.push_back({"d", Type("date"), ""});
+  if (Coin()) schema.bucketing = {{"c1", "c2"}, static_cast<int32_t>(1 + Below(9))};
   return schema;
 }
 

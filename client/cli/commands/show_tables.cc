@@ -48,6 +48,16 @@ std::string ColumnsText(const Json& columns) {
   return JoinText(shown, ", ");
 }
 
+// "order_id, status into 8 buckets; Skep adds no rows"
+std::string BucketingText(const Json& bucketing) {
+  std::vector<std::string> columns;
+  for (const Json& column : List(bucketing, "columns")) {
+    if (column.is_string()) columns.push_back(column.get<std::string>());
+  }
+  return JoinText(columns, ", ") + " into " + std::to_string(Number(bucketing, "count")) +
+         " buckets; Skep adds no rows";
+}
+
 std::string RoleWord(const Json& directory) { return AsciiLower(Enum(directory, "role", "ROLE_")); }
 
 Listing MakeDirectories(const Json& directories, const TimeCells& times) {
@@ -96,6 +106,9 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowTable& options) {
   block.Add("partitioned by", ColumnsText(List(table, "partitionColumns")));
   if (!List(table, "partitionColumns").empty())
     block.Add("partitions", Text(table, "partitionCount"));
+  if (const Json& bucketing = Object(table, "bucketing"); Number(bucketing, "count") > 0) {
+    block.Add("clustered by", BucketingText(bucketing));
+  }
   block.Add(
       "created",
       TimesOf(run).Show(table, "createTime") + ", commit sequence " + Text(table, "createdSeq"));

@@ -80,7 +80,7 @@ std::string Absolute(const Context& io, const std::string& path) {
   return path.empty() || path[0] == '/' ? path : io.working_directory + "/" + path;
 }
 
-absl::Status FillFromDdl(Run& run, const std::string& file, Json* request) {
+absl::Status FillFromDdl(const std::string& file, Json* request) {
   SKEP_ASSIGN_OR_RETURN(std::string text, ReadTextFile(file));
   absl::StatusOr<ddl::CreateTable> parsed = ddl::ParseCreateTable(text);
   if (!parsed.ok()) return Annotate(parsed.status(), file);
@@ -105,7 +105,8 @@ absl::Status FillFromDdl(Run& run, const std::string& file, Json* request) {
   (*request)["format"] = FormatEnum(parsed->format);
   (*request)["properties"] = parsed->properties;
   if (parsed->bucketing.bucket_count > 0) {
-    run.Say("note: CLUSTERED BY is not recorded; Skep does not place new rows by it");
+    (*request)["bucketing"] = {{"columns", parsed->bucketing.columns},
+                               {"count", parsed->bucketing.bucket_count}};
   }
   return absl::OkStatus();
 }
@@ -141,7 +142,7 @@ absl::StatusOr<int> RunCommand(Run& run, const RegisterTable& options) {
                   {"location", Absolute(run.io(), options.directory)},
                   {"validWriteIds", options.write_ids},
                   {"validTxns", options.txns}};
-  if (!options.ddl_file.empty()) SKEP_RETURN_IF_ERROR(FillFromDdl(run, options.ddl_file, &request));
+  if (!options.ddl_file.empty()) SKEP_RETURN_IF_ERROR(FillFromDdl(options.ddl_file, &request));
   SKEP_ASSIGN_OR_RETURN(std::string answer, run.Call("TableService.RegisterTable", request.dump()));
   SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
   const Json& table = Object(reply, "table");

@@ -38,6 +38,10 @@ struct TableDescription {
   std::vector<ColumnSpec> columns;
   std::vector<ColumnSpec> partition_columns;
   std::map<std::string, std::string> properties;
+  // CLUSTERED BY: rows lie in the bucket of their hash. Such a table is read and compacted; Skep
+  // deletes rows of it, and adds none.
+  std::vector<std::string> bucket_columns;
+  int32_t bucket_count = 0;  // 0: not bucketed
 };
 
 }  // namespace skep::client

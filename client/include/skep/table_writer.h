@@ -46,8 +46,8 @@ struct WriteResult {
 class TableWriter {
  public:
   // Errors: NO_SUCH_TABLE; OPERATION_NOT_ALLOWED (read-only transaction, external table, the 4097th
-  // statement of one table); NOT_SUPPORTED (insert-only tables); DEADLINE_EXCEEDED where the lock
-  // was not granted.
+  // statement of one table); NOT_SUPPORTED (insert-only tables, new rows of a bucketed one);
+  // DEADLINE_EXCEEDED where the lock was not granted.
   static absl::StatusOr<std::unique_ptr<TableWriter>> Open(Transaction& transaction,
                                                            const TableName& table,
                                                            WriteKind kind);

@@ -2,6 +2,9 @@
 
 #include <string_view>
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include "proto/wire/base_wire.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/table_wire.h"
@@ -17,7 +20,22 @@ absl::Status CheckNoDefinition(const v1::RegisterTableRequest& from) {
   if (!from.partition_columns().empty()) return BadField("partition_columns", kWithout);
   if (from.format() != v1::FILE_FORMAT_UNSPECIFIED) return BadField("format", kWithout);
   if (!from.properties().empty()) return BadField("properties", kWithout);
+  if (from.has_bucketing()) return BadField("bucketing", kWithout);
   return absl::OkStatus();
+}
+
+// The same for each repetition of a request: maps in order, without what makes it a repetition.
+std::string TextOf(v1::RegisterTableRequest request) {
+  request.clear_request_id();
+  request.clear_repeat();
+  std::string text;
+  {
+    google::protobuf::io::StringOutputStream to(&text);
+    google::protobuf::io::CodedOutputStream coded(&to);
+    coded.SetSerializationDeterministic(true);
+    request.SerializeToCodedStream(&coded);
+  }
+  return text;
 }
 
 }  // namespace
@@ -31,7 +49,8 @@ void ToProto(const state::TableInfo& from, v1::Table* to) {
 absl::StatusOr<state::CreateTable> FromProto(const v1::CreateTableRequest& from) {
   state::CreateTable command;
   SKEP_ASSIGN_OR_RETURN(command.name, FromProto(from.name(), "name"));
-  SKEP_ASSIGN_OR_RETURN(command.schema, SchemaFromProto(from.columns(), from.partition_columns()));
+  SKEP_ASSIGN_OR_RETURN(
+      command.schema, SchemaFromProto(from.columns(), from.partition_columns(), from.bucketing()));
   if (command.schema.columns.empty())
     return BadField("columns", "missing: a table has one column at least");
   SKEP_ASSIGN_OR_RETURN(command.format, FromProto(from.format(), "format"));
@@ -52,7 +71,9 @@ absl::StatusOr<state::ReserveTable> FromProto(const v1::RegisterTableRequest& fr
       CheckCount("location", static_cast<int64_t>(from.location().size()), 1, kMaxLocationBytes));
   command.location = from.location();
   if (from.columns().empty()) SKEP_RETURN_IF_ERROR(CheckNoDefinition(from));
-  SKEP_RETURN_IF_ERROR(SchemaFromProto(from.columns(), from.partition_columns()).status());
+  SKEP_RETURN_IF_ERROR(
+      SchemaFromProto(from.columns(), from.partition_columns(), from.bucketing()).status());
+  command.asked = TextOf(from);
   SKEP_ASSIGN_OR_RETURN(command.request, RequestKeyFromProto(from.request_id(), from.repeat()));
   return command;
 }

@@ -46,6 +46,9 @@ void FieldWriter::Write(const std::vector<Column>& columns) {
 void FieldWriter::Write(const TableSchema& schema) {
   Write(schema.columns);
   Write(schema.partition_columns);
+  Count(schema.bucketing.columns.size());
+  for (const std::string& column : schema.bucketing.columns) WriteUtf8(column);
+  Write(schema.bucketing.count);
 }
 
 void FieldReader::Read(std::array<uint8_t, 16>& bytes) {
@@ -94,6 +97,9 @@ void FieldReader::Read(std::vector<Column>& columns) {
 void FieldReader::Read(TableSchema& schema) {
   Read(schema.columns);
   Read(schema.partition_columns);
+  schema.bucketing.columns.resize(CountOf(1));
+  for (std::string& column : schema.bucketing.columns) Read(column);
+  Read(schema.bucketing.count);
 }
 
 }  // namespace skep::meta

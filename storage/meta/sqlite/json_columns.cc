@@ -63,8 +63,12 @@ absl::Status Parse(std::string_view text, Read read) {
 }  // namespace
 
 absl::StatusOr<std::string> ToJson(const TableSchema& schema) {
-  return Dump({{"columns", ColumnsJson(schema.columns)},
-               {"partition_columns", ColumnsJson(schema.partition_columns)}});
+  json value = {{"columns", ColumnsJson(schema.columns)},
+                {"partition_columns", ColumnsJson(schema.partition_columns)}};
+  if (schema.bucketing.bucketed()) {
+    value["bucketing"] = {{"columns", schema.bucketing.columns}, {"count", schema.bucketing.count}};
+  }
+  return Dump(value);
 }
 
 absl::StatusOr<std::string> ToJson(const Properties& properties) { return Dump(json(properties)); }
@@ -74,6 +78,10 @@ absl::StatusOr<std::string> ToJson(const std::vector<int64_t>& ids) { return Dum
 absl::Status FromJson(std::string_view text, TableSchema& schema) {
   return Parse(text, [&](const json& value) -> absl::Status {
     SKEP_RETURN_IF_ERROR(ReadColumns(value.at("columns"), schema.columns));
+    if (value.contains("bucketing")) {
+      value.at("bucketing").at("columns").get_to(schema.bucketing.columns);
+      value.at("bucketing").at("count").get_to(schema.bucketing.count);
+    }
     return ReadColumns(value.at("partition_columns"), schema.partition_columns);
   });
 }

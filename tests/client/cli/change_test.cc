@@ -368,13 +368,16 @@ TEST(RegisterTable, SendsTheListsAsTheyAre) {
 TEST(RegisterTable, TakesTheSchemaFromHivesText) {
   RegisterWorld world;
   std::string file = world.Ddl(
-      "CREATE TABLE `t`(`a` int, `b` struct<`x`:int>) PARTITIONED BY (`p` date) STORED AS ORC "
+      "CREATE TABLE `t`(`a` int, `b` struct<`x`:int>) PARTITIONED BY (`p` date) "
+      "CLUSTERED BY (`A`) INTO 4 BUCKETS STORED AS ORC "
       "TBLPROPERTIES ('transactional'='true')");
   EXPECT_EQ(world.Run({"register", "table", "d.t", "/w/t", "--ddl", file}), kDone) << world.err;
   auto sent = world.server.RequestsOf<v1::RegisterTableRequest>().at(0);
   ASSERT_EQ(sent.columns_size(), 2);
   EXPECT_EQ(sent.columns(1).type(), "struct<x:int>");
   EXPECT_EQ(sent.partition_columns(0).type(), "date");
+  EXPECT_EQ(sent.bucketing().columns(0), "a");
+  EXPECT_EQ(sent.bucketing().count(), 4);
   EXPECT_EQ(sent.format(), v1::FILE_FORMAT_ORC);
   EXPECT_EQ(sent.properties().at("transactional"), "true");
 }

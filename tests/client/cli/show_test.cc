@@ -373,6 +373,8 @@ TEST(ShowTable, PrintsABlock) {
   v1::Column* partition = world.table.add_partition_columns();
   partition->set_name("p");
   partition->set_type("date");
+  world.table.mutable_bucketing()->add_columns("a");
+  world.table.mutable_bucketing()->set_count(4);
   world.table.set_next_write_id(8);
   world.table.set_created_seq(2);
   (*world.table.mutable_properties())["orc.compress"] = "ZSTD";
@@ -384,6 +386,7 @@ TEST(ShowTable, PrintsABlock) {
             "columns:                a int\n"
             "partitioned by:         p date\n"
             "partitions:             0\n"
+            "clustered by:           a into 4 buckets; Skep adds no rows\n"
             "created:                , commit sequence 2\n"
             "next write id:          8, 0 open\n"
             "property orc.compress:  ZSTD\n");

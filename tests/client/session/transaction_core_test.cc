@@ -1,6 +1,7 @@
 // What readers and writers of files get from a transaction, and what its commit declares for them.
 #include "client/session/transaction_core.h"
 
+#include "storage/base/text.h"
 #include "tests/client/session/fakes.h"
 #include "tests/testing/status_matchers.h"
 
@@ -27,6 +28,10 @@ struct CoreWorld : World {
     v1::Column* column = table.add_partition_columns();
     column->set_name("p");
     column->set_type("date");
+  }
+  void MakeBucketed() {
+    table.mutable_bucketing()->add_columns("a");
+    table.mutable_bucketing()->set_count(4);
   }
   WriteStatement Write(const TableName& name, WriteOp op) {
     absl::StatusOr<WriteStatement> statement = core->BeginWrite(name, op);
@@ -119,6 +124,22 @@ TEST(BeginWrite, RefusesWhatTheTableDoesNotTake) {
     EXPECT_THAT(world.server.CallsOf<v1::AcquireLocksRequest>(), IsEmpty());
     EXPECT_THAT(world.server.CallsOf<v1::AllocateWriteIdsRequest>(), IsEmpty());
   }
+}
+
+// P-7: a new row's bucket is its hash, a delete's is its victim's.
+TEST(BeginWrite, OfABucketedTableTakesDeletesOnly) {
+  for (const WriteOp op : {WriteOp::kInsert, WriteOp::kUpdate, WriteOp::kOverwrite}) {
+    CoreWorld world;
+    world.MakeBucketed();
+    const absl::Status refused = world.core->BeginWrite(kOrders, op).status();
+    EXPECT_THAT(refused, HasReason(ErrorReason::kNotSupported));
+    EXPECT_THAT(MessageOf(refused),
+                ::testing::HasSubstr("sales.orders: it is CLUSTERED BY (a) INTO 4 BUCKETS"));
+    EXPECT_THAT(world.server.CallsOf<v1::AllocateWriteIdsRequest>(), IsEmpty());
+  }
+  CoreWorld world;
+  world.MakeBucketed();
+  world.Write(kOrders, WriteOp::kDelete);
 }
 
 TEST(BeginWrite, StopsWhereARowIdCannotCountFurther) {

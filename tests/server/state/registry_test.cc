@@ -155,6 +155,8 @@ TEST(Register, TakesItsReservationAndRefusesImpossibleIds) {
       << "the repeat of what is done goes on to its answer";
   command.request.repeat = true;
   EXPECT_EQ(server.Register(command)->row.id, info->row.id);
+  command.asked = "another list of write ids";
+  EXPECT_THAT(server.Register(command), HasReason(ErrorReason::kRequestIdReused));
 }
 
 // A counter at the end of its range would come round to negative ids.

@@ -418,7 +418,7 @@ TEST_F(LogRecovery, ALogOfAnotherVersionStopsTheStartBeforeTheTablesAreTouched) 
   MakeKilled();
   const std::string before = Read(killed_ / "skep.db");
   std::string bytes = Read(Segment(2));
-  PutNumber(bytes, 8, uint32_t{2});
+  PutNumber(bytes, 8, kLogFormat + 1);
   Write(Segment(2), bytes);
   EXPECT_THAT(Load(), HasReason(ErrorReason::kNotSupported));
   EXPECT_EQ(Read(killed_ / "skep.db"), before);

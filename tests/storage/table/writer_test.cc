@@ -74,6 +74,25 @@ std::vector<std::string> Tree(TestTable& table) {
   return paths;
 }
 
+// P-7: no row of a bucketed table is put into the one bucket that a writer has.
+TEST(StatementWriter, OfABucketedTableTakesDeletesOnly) {
+  TestTable table;
+  table::WriteTarget target = Target(table, 2);
+  target.schema.bucketing = {{target.schema.columns[0].name}, 4};
+  {
+    SKEP_ASSERT_OK_AND_ASSIGN(const auto insert, table::StatementWriter::Open(table.fs(), target));
+    EXPECT_THAT(insert->Insert(Ids({1})), HasReason(ErrorReason::kNotSupported));
+  }
+  SKEP_ASSERT_OK_AND_ASSIGN(const auto remove, table::StatementWriter::Open(table.fs(), target));
+  ASSERT_THAT(remove->Delete("", {{1, 1}, {536870912, 536870912 + (3 << 16)}, {0, 0}}), IsOk());
+  ASSERT_THAT(remove->Close(), IsOk());
+  EXPECT_THAT(Tree(table),
+              ElementsAre("delete_delta_0000002_0000002_0000",
+                          "delete_delta_0000002_0000002_0000/_orc_acid_version",
+                          "delete_delta_0000002_0000002_0000/bucket_00000",
+                          "delete_delta_0000002_0000002_0000/bucket_00003"));
+}
+
 TEST(StatementWriter, WritesTheWorkedExampleAsHive3Does) {
   TestTable table;
   {
