@@ -79,7 +79,9 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
       changes.Record(component.table, component.partition, unit.seq());
     }
   }
-  txns.End(id, ending.cause, unit);
+  // A compactor that lost its claim publishes nothing: after a restart nobody waits for it.
+  const bool stays_pinned = ending.by == EndedBy::kServer && compaction.is_none();
+  txns.End(id, ending.cause, std::chrono::milliseconds(stays_pinned ? row.timeout_ms : 0), unit);
   txn_leases.Drop(id);
   limit.Ended(row.user);
   if (ending.by == EndedBy::kServer) {

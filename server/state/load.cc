@@ -74,12 +74,6 @@ absl::Status Check(const StoredState& stored) {
   return absl::OkStatus();
 }
 
-// The server ended it while its reader may have been reading on.
-bool MayStillRead(AbortCause cause) {
-  return cause == AbortCause::kTimeout || cause == AbortCause::kOperator ||
-         cause == AbortCause::kDeadlock;
-}
-
 void LoadTxns(State::Impl& s, const StoredState& stored, Now now) {
   s.txns.Load(stored);
   for (const auto& [id, row] : stored.txns) {
@@ -98,14 +92,13 @@ void LoadTxns(State::Impl& s, const StoredState& stored, Now now) {
     s.txns.Find(row.txn)->components[{row.table, row.partition, row.op}] = row;
   }
   // A transaction that lingered when the process ended held its own record back, like any live
-  // snapshot: it lingers on, for a full lease.
+  // snapshot: it lingers on, for a full lease of its own.
   for (const auto& [key, row] : stored.resolved_txns) {
-    const auto cause = s.txns.CauseOf(row.id);
-    if (row.committed || !cause || !MayStillRead(*cause)) continue;
+    if (row.pinned_ms == 0) continue;
     TxnRow ghost;
     ghost.id = row.id;
     ghost.snapshot_seq = row.opened_seq;
-    ghost.timeout_ms = s.options.txn_timeout.count();
+    ghost.timeout_ms = row.pinned_ms;
     s.pins.Add(row.id, row.opened_seq, Pins::Reach::kAll);
     s.live.Add(row.opened_seq);
     s.Linger(ghost, now);

@@ -23,11 +23,12 @@ OpenTxn& TxnTable::Open(TxnRow row, Unit& unit) {
   return txn;
 }
 
-void TxnTable::End(TxnId id, AbortCause cause, Unit& unit) {
+void TxnTable::End(TxnId id, AbortCause cause, std::chrono::milliseconds pinned, Unit& unit) {
   const OpenTxn* txn = open_.Find(id);
   SKEP_CHECK(txn != nullptr);
   const bool committed = cause == AbortCause::kNone;
-  ended_.push_back({{unit.seq(), id, txn->row.opened_seq, committed}, txn->previous_opened});
+  ended_.push_back(
+      {{unit.seq(), id, txn->row.opened_seq, committed, pinned.count()}, txn->previous_opened});
   open_.Erase(id);
   changed_ = unit.seq();
   unit.Add(EraseTxn{id});
@@ -43,7 +44,7 @@ void TxnTable::Skip(TxnId id, Unit& unit) {
   // One of the skipped ids, as opened and ended by this unit, keeps all of them above the high mark
   // of every older snapshot, also after a restart.
   ended_.push_back(
-      {{unit.seq(), next_, unit.seq(), true}, std::exchange(last_opened_, unit.seq())});
+      {{unit.seq(), next_, unit.seq(), true, 0}, std::exchange(last_opened_, unit.seq())});
   next_ = id.Next();
   changed_ = unit.seq();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <string>
@@ -60,8 +61,8 @@ class TxnTable {
   OpenTxn& Open(TxnRow row, Unit& unit);
   // Writes the row again after a change to it.
   void Save(const OpenTxn& txn, Unit& unit) { unit.Add(Put<TxnRow>{txn.row}); }
-  // kNone: committed.
-  void End(TxnId id, AbortCause cause, Unit& unit);
+  // kNone: committed. `pinned`: how long its pin outlives it.
+  void End(TxnId id, AbortCause cause, std::chrono::milliseconds pinned, Unit& unit);
   // No id ≤ `id` is given out any more. To older snapshots the skipped ids do not exist.
   void Skip(TxnId id, Unit& unit);
 

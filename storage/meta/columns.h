@@ -51,6 +51,7 @@ void Columns(Io& io, Row& row) {
   io("txn_id", row.id);
   io("opened_seq", row.opened_seq);
   io("committed", row.committed);
+  io("pinned_ms", row.pinned_ms);
 }
 
 template <class Io, RowOf<AbortedTxnsRow> Row>

@@ -56,6 +56,9 @@ struct ResolvedTxnRow {
   TxnId id;
   CommitSeq opened_seq;
   bool committed = false;
+  // The server ended it while its reader may have been reading on: its pin lives this long,
+  // counted anew from a restart. 0: its owner ended it.
+  int64_t pinned_ms = 0;
   friend bool operator==(const ResolvedTxnRow&, const ResolvedTxnRow&) = default;
 };
 
@@ -166,8 +169,8 @@ struct LockRow {
   TableId table;  // none for a database
   LockKind kind = LockKind::kSharedRead;
   LockState state = LockState::kWaiting;  // kAcquired or kWaiting only
-  // What its holder writes under it: becomes a ComponentRow at the grant, nothing if it never comes. None:
-  // reads, or DDL that writes no rows.
+  // What its holder writes under it: becomes a ComponentRow at the grant, nothing if it never
+  // comes. None: reads, or DDL that writes no rows.
   std::optional<WriteOp> op;
   bool dynamic = false;  // its partitions are known only after the statement ran
   Timestamp request_time{};

@@ -192,7 +192,7 @@ Effect RandomEffects::NextPut(int kind) {
     case 0:
       return Put<TxnRow>{Txn()};
     case 1:
-      return Put<ResolvedTxnRow>{{seq(), NextId<TxnId>(), seq(), Coin()}};
+      return Put<ResolvedTxnRow>{{seq(), NextId<TxnId>(), seq(), Coin(), Below(3) * 300'000}};
     case 2:
       return Put<AbortedTxnsRow>{{NextId<TxnId>(), TxnId(10), NextEnum<AbortCause>(10)}};
     case 3:

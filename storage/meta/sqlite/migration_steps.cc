@@ -189,9 +189,18 @@ CREATE TABLE store_identity (
 INSERT INTO store_identity VALUES (1, random());
 )sql";
 
+// How long the pin of a transaction that the server ended outlives it. Older programs did not write
+// it down; five minutes is the lease they assumed.
+constexpr std::string_view kPinnedAfterEnd = R"sql(
+ALTER TABLE ended_transactions ADD COLUMN pinned_ms INTEGER NOT NULL DEFAULT 0;
+
+UPDATE ended_transactions SET pinned_ms = 300000 WHERE committed = 0;
+)sql";
+
 constexpr MigrationStep kSteps[] = {
     {1, "first schema", kFirstSchema},
     {2, "store identity", kStoreIdentity},
+    {3, "pins of ended transactions", kPinnedAfterEnd},
 };
 
 }  // namespace

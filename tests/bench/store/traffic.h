@@ -57,7 +57,7 @@ class Traffic {
       unit.push_back(EraseTxn{TxnId(txn)});
       unit.push_back(EraseComponents{TxnId(txn)});
       unit.push_back(EraseWriteId{table, write_id});
-      unit.push_back(Put<ResolvedTxnRow>{{end, TxnId(txn), CommitSeq(seq_), true}});
+      unit.push_back(Put<ResolvedTxnRow>{{end, TxnId(txn), CommitSeq(seq_), true, 0}});
       unit.push_back(Put<ResolvedWriteIdRow>{{end, table, write_id, CommitSeq(seq_), true}});
       WriteMarkRow mark;
       mark.table = table;

@@ -124,7 +124,10 @@ TEST_P(ListsAgainstNaiveModel, OfTransactions) {
         auto& ended = model.ids[it->first.value()];
         ended.ended = seq;
         ended.committed = commit;
-        txns.End(it->first, commit ? AbortCause::kNone : AbortCause::kUser, unit);
+        txns.End(it->first,
+                 commit ? AbortCause::kNone : AbortCause::kUser,
+                 std::chrono::milliseconds(0),
+                 unit);
       }
     }
     if (random.NextUint64() % 4 == 0) live.insert(seq);

@@ -210,13 +210,19 @@ TEST(Pins, OutliveAVerdictOfTheServerByOneLease) {  // R-10
                         Case{"the lease", AbortCause::kTimeout, true},
                         Case{"a deadlock", AbortCause::kDeadlock, true},
                         Case{"the owner", AbortCause::kUser, false}}) {
-    for (const bool restart : {false, true}) {
-      SCOPED_TRACE(std::string(c.name) + (restart ? ", restart" : ""));
+    for (const auto& [restart, lease] : {std::pair(false, kLease),
+                                         std::pair(true, kLease),
+                                         std::pair(true, kLease * 3),
+                                         std::pair(true, kLease / 3)}) {
+      SCOPED_TRACE(std::string(c.name) + (restart ? ", restart, " : ", ") +
+                   std::to_string(lease.count()) + " s");
       TwoTables t;
-      const TxnId reader = t.server.Open();
+      const auto opened = t.server.TryOpen({.timeout = lease});
+      ASSERT_THAT(opened, IsOk());
+      const TxnId reader = opened->first;
       ASSERT_THAT(t.server.List(reader, T("a")), IsOk());
       if (c.cause == AbortCause::kTimeout) {
-        t.server.Pass(kLease + seconds(1));
+        t.server.Pass(lease + seconds(1));
         t.server.Reap();
       } else {
         ASSERT_THAT(t.server.Abort(reader, c.cause), IsOk());
@@ -228,7 +234,7 @@ TEST(Pins, OutliveAVerdictOfTheServerByOneLease) {  // R-10
         continue;
       }
       EXPECT_THAT(t.PinnedBy(a), ElementsAre(reader));
-      t.server.Pass(kLease);
+      t.server.Pass(lease);
       EXPECT_THAT(t.PinnedBy(a), ElementsAre(reader));
       t.server.Pass(seconds(1));
       EXPECT_THAT(t.PinnedBy(a), IsEmpty()) << "by the clock, whether or not it was reaped";

@@ -48,7 +48,7 @@ StoredState Sound() {
   }
   const auto add = [&](Effect effect) { effects.push_back(std::move(effect)); };
   add(Put<AbortedTxnsRow>{{TxnId(3), TxnId(4), AbortCause::kUser}});
-  add(Put<ResolvedTxnRow>{{CommitSeq(16), TxnId(6), CommitSeq(10), true}});
+  add(Put<ResolvedTxnRow>{{CommitSeq(16), TxnId(6), CommitSeq(10), true, 0}});
   add(Put<DroppedTableRow>{{TableId(3), {"db", "old"}, "/w/db.db/old", CommitSeq(9)}});
   add(Put<PartitionRow>{{TableId(1), "d=1", CommitSeq(4)}});
   add(Put<WriteIdRow>{{TableId(1), WriteId(5), TxnId(7), CommitSeq(16)}});
@@ -120,10 +120,10 @@ TEST(CheckInvariants, NamesWhatContradictsItself) {
        {Put<AbortedTxnsRow>{{TxnId(8), TxnId(9), AbortCause::kUser}}},
        "transaction 8 is also open"},
       {"open and ended",
-       {Put<ResolvedTxnRow>{{CommitSeq(16), TxnId(7), CommitSeq(15), false}}},
+       {Put<ResolvedTxnRow>{{CommitSeq(16), TxnId(7), CommitSeq(15), false, 0}}},
        "ended transaction 7 is also open"},
       {"a sequence to come",
-       {Put<ResolvedTxnRow>{{CommitSeq(21), TxnId(5), CommitSeq(15), false}}},
+       {Put<ResolvedTxnRow>{{CommitSeq(21), TxnId(5), CommitSeq(15), false, 0}}},
        "is of sequence 21, but the last unit is 20"},
       {"a snapshot older than its transaction", {Put<TxnRow>{time_traveller}}, "older than itself"},
       {"a write of an ended transaction",

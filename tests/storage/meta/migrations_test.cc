@@ -162,7 +162,7 @@ TEST_P(ReleasedSchema, MigratesToTheCurrentOneWithItsRows) {
   EXPECT_EQ(SchemaOf(*OpenDatabase(dir / "skep.db")), SchemaOf(*OpenDatabase(fresh / "skep.db")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, ReleasedSchema, ::testing::Values(1));
+INSTANTIATE_TEST_SUITE_P(Versions, ReleasedSchema, ::testing::Values(1, 2));
 
 }  // namespace
 }  // namespace skep::meta

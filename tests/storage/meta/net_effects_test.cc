@@ -51,8 +51,8 @@ TEST(NetEffects, RangeErasesTakeWhatCameBeforeAndLeaveWhatComesAfter) {
   ComponentRow write;
   write.txn = TxnId(4);
   PartitionRow partition{TableId(5), "p=1", CommitSeq(1)};
-  ResolvedTxnRow old_end{CommitSeq(6), TxnId(4), CommitSeq(1), true};
-  ResolvedTxnRow new_end{CommitSeq(7), TxnId(4), CommitSeq(1), true};
+  ResolvedTxnRow old_end{CommitSeq(6), TxnId(4), CommitSeq(1), true, 0};
+  ResolvedTxnRow new_end{CommitSeq(7), TxnId(4), CommitSeq(1), true, 0};
   const Effects unit = {Put<LockRow>{lock},
                         Put<ComponentRow>{write},
                         Put<PartitionRow>{partition},

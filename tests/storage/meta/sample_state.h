@@ -90,7 +90,7 @@ inline Effects SampleUnit() {
   request.time = at(1'790'812'800'010);
   return {
       Put<TxnRow>{txn},
-      Put<ResolvedTxnRow>{{CommitSeq(29), TxnId(15), CommitSeq(28), true}},
+      Put<ResolvedTxnRow>{{CommitSeq(29), TxnId(15), CommitSeq(28), true, 0}},
       Put<AbortedTxnsRow>{{TxnId(8), TxnId(10), AbortCause::kTimeout}},
       Put<TableRow>{table},
       Put<DroppedTableRow>{{TableId(2), {"sales", "old"}, "/warehouse/sales.db/old", CommitSeq(4)}},
