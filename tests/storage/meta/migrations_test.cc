@@ -162,6 +162,20 @@ TEST_P(ReleasedSchema, MigratesToTheCurrentOneWithItsRows) {
   EXPECT_EQ(SchemaOf(*OpenDatabase(dir / "skep.db")), SchemaOf(*OpenDatabase(fresh / "skep.db")));
 }
 
+TEST(MigrationSteps, GiveTheAbortedOfAnOlderStoreTheLeaseItAssumed) {
+  const TempDir dir;
+  const auto db = OpenDatabase(dir / "skep.db");
+  const MigrateOptions options{true, Timestamp(std::chrono::milliseconds(0)), "test 1"};
+  ASSERT_THAT(Migrate(*db, MigrationSteps().first(2), options), IsOk());
+  ASSERT_THAT(
+      db->Execute("INSERT INTO ended_transactions VALUES (9, 4, 1, 0), (9, 5, 1, 1)", "fill"),
+      IsOk());
+  ASSERT_THAT(Migrate(*db, MigrationSteps(), options), IsOk());
+  EXPECT_THAT(db->QueryText("SELECT group_concat(txn_id || ':' || pinned_ms) FROM "
+                            "(SELECT * FROM ended_transactions ORDER BY txn_id)"),
+              IsOkAndHolds("4:300000,5:0"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, ReleasedSchema, ::testing::Values(1, 2));
 
 }  // namespace
