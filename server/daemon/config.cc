@@ -1,8 +1,10 @@
 #include "server/daemon/config.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -21,6 +23,8 @@ struct Given {
   bool flag = false;
 };
 using Layers = std::map<std::string, Given>;
+
+constexpr int64_t kMistypedLetters = 2;
 
 RawValue FromText(const std::vector<std::string>& texts) {
   RawValue value;
@@ -109,6 +113,20 @@ void Apply(const Layers& layers, Config* config) {
   config->only_flags_are_wrong = !config->problems.empty() && !others_are_wrong;
 }
 
+// Other programs have variables of this prefix too (the tool, tests): only a name that is nearly a
+// setting's is taken for a mistake.
+void FindMistyped(const Environment& environment, Config* config) {
+  std::vector<std::string> names;
+  for (const Setting& setting : SettingTable()) names.push_back(setting.VariableName());
+  for (const auto& [name, value] : environment) {
+    const std::string nearest = NearestName(name, names);
+    if (nearest.empty() || nearest == name || EditDistance(name, nearest) > kMistypedLetters)
+      continue;
+    config->problems.push_back(fmt::format(
+        "{}: no such setting in the environment; did you mean {}?", Printable(name), nearest));
+  }
+}
+
 // The default of a setting as a value: it is written as in the file.
 void ApplyDefaults(Settings* settings) {
   for (const Setting& setting : SettingTable()) {
@@ -131,22 +149,25 @@ void ApplyDefaults(Settings* settings) {
 }  // namespace
 
 Environment ProcessEnvironment() {
-  return [](const std::string& name) -> std::optional<std::string> {
-    const char* const value =
-        std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): before threads start
-    if (value == nullptr) return std::nullopt;
-    return std::string(value);
-  };
+  Environment variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t end = text.find('=');
+    if (!text.starts_with("SKEP_") || end == std::string_view::npos) continue;
+    variables[std::string(text.substr(0, end))] = std::string(text.substr(end + 1));
+  }
+  return variables;
 }
 
 Config LoadConfig(const CommandLine& line, const Environment& environment) {
   Config config;
   ApplyDefaults(&config.settings);
   Layers layers;
+  FindMistyped(environment, &config);
   for (const std::string& file : FilesOf(line, &config)) AddFile(file, &layers, &config);
   for (const Setting& setting : SettingTable()) {
-    if (const auto value = environment(setting.VariableName())) {
-      layers[setting.key] = {FromText({*value}), setting.VariableName()};
+    if (const auto found = environment.find(setting.VariableName()); found != environment.end()) {
+      layers[setting.key] = {FromText({found->second}), found->first};
     }
     const auto flag = line.settings.find(setting.key);
     if (flag != line.settings.end())

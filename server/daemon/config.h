@@ -1,8 +1,6 @@
 #pragma once
 
-#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +21,8 @@ struct Config {
   bool only_flags_are_wrong = false;
 };
 
-// What the environment says; a parameter so that tests need not change theirs.
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+// The variables whose names begin with SKEP_; a parameter so that tests need not change theirs.
+using Environment = std::map<std::string, std::string>;
 Environment ProcessEnvironment();
 
 Config LoadConfig(const CommandLine& line, const Environment& environment);

@@ -36,15 +36,11 @@ class ConfigTest : public ::testing::Test {
     for (const std::string& flag : flags) argv.push_back(flag.c_str());
     const CommandLine line = ParseCommandLine(static_cast<int>(argv.size()), argv.data());
     EXPECT_EQ(line.message, "");
-    return LoadConfig(line, [this](const std::string& name) -> std::optional<std::string> {
-      const auto found = environment_.find(name);
-      if (found == environment_.end()) return std::nullopt;
-      return found->second;
-    });
+    return LoadConfig(line, environment_);
   }
 
   testing::TempDir dir_;
-  std::map<std::string, std::string> environment_;
+  Environment environment_;
 };
 
 TEST_F(ConfigTest, EachLayerWinsOverThoseBelowIt) {
@@ -112,6 +108,15 @@ TEST_F(ConfigTest, EveryProblemIsReportedWithItsPlace) {
           AllOf(HasSubstr("SKEP_SERVER_MAX_MESSAGE: server.max_message = 4"), HasSubstr("a size")),
           AllOf(HasSubstr("--log.level: log.level = loud"), HasSubstr("one of"))));
   EXPECT_FALSE(config.only_flags_are_wrong);
+}
+
+TEST_F(ConfigTest, AVariableThatIsNearlyASettingIsAMistake) {
+  Write("skepd.toml", "");
+  environment_["SKEP_TXN_TIMOUT"] = "30s";
+  environment_["SKEP_FIXTURES"] = "of another program";
+  EXPECT_THAT(Load().problems,
+              ElementsAre("SKEP_TXN_TIMOUT: no such setting in the environment; did you mean "
+                          "SKEP_TXN_TIMEOUT?"));
 }
 
 TEST_F(ConfigTest, SyntaxErrorsHaveTheirPlace) {
@@ -204,7 +209,8 @@ TEST_F(ConfigTest, TheDefaultFileIsAValidFileAndSaysWhatIsTheDefaultAnyway) {
   for (const Setting& setting : SettingTable()) {
     SCOPED_TRACE(setting.key);
     EXPECT_NE(config.origin.at(setting.key), "default");
-    if (setting.key == "compactor.workers") continue;  // the file says 1, the default follows the cores
+    if (setting.key == "compactor.workers")
+      continue;  // the file says 1, the default follows the cores
     EXPECT_EQ(setting.show(config.settings), setting.show(defaults.settings));
   }
 }
