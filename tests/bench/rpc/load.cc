@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include <fmt/format.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
@@ -19,6 +20,9 @@ struct Slot {
   int64_t i = 0;
   size_t stub = 0;
 };
+
+// 16 bytes, as many client processes as connections.
+std::string ClientId(size_t connection) { return fmt::format("bench-process-{:02}", connection); }
 
 std::string BytesOf(grpc::ByteBuffer* buffer) {
   grpc::Slice slice;
@@ -49,11 +53,13 @@ LoadResult LoadGenerator::Run(const Workload& workload, int64_t calls, int in_fl
   const auto start = [&](Slot* slot) {
     slot->i = next++;
     slot->context.emplace();
-    grpc::Slice slice(workload.request(slot->i));
-    grpc::ByteBuffer request(&slice, 1);
+    slot->context->AddMetadata("skep-client-id", ClientId(slot->stub));
+    const Request request = workload.request(slot->i);
+    grpc::Slice slice(request.bytes);
+    grpc::ByteBuffer bytes(&slice, 1);
     slot->begin = Clock::now();
     slot->reader =
-        stubs_[slot->stub]->PrepareUnaryCall(&*slot->context, workload.method, request, &queue);
+        stubs_[slot->stub]->PrepareUnaryCall(&*slot->context, request.method, bytes, &queue);
     slot->reader->StartCall();
     slot->reader->Finish(&slot->answer, &slot->status, slot);
   };

@@ -14,10 +14,14 @@
 
 namespace skep::bench {
 
-// One kind of call: a method, the bytes of the i-th request, and what to do with the answer.
+struct Request {
+  const char* method;  // "/skep.v1.TransactionService/OpenTransactions"
+  std::string bytes;
+};
+
+// What is asked i-th, and what to do with the answer.
 struct Workload {
-  std::string method;  // "/skep.v1.TransactionService/OpenTransactions"
-  std::function<std::string(int64_t i)> request;
+  std::function<Request(int64_t i)> request;
   std::function<void(int64_t i, const std::string& answer)> answer;  // may be empty
 };
 
@@ -30,13 +34,16 @@ struct LoadResult {
   double rate() const { return static_cast<double>(calls) / seconds; }
 };
 
-// Closed loop: `in_flight` calls at one time over `connections` connections, the next begins when
-// one ends, until `calls` were made. One thread.
+// Closed loop: `in_flight` calls at one time over `connections` connections, each of a client
+// process of its own to the server, the next begins when one ends, until `calls` were made. One
+// thread.
 class LoadGenerator {
  public:
   LoadGenerator(const std::string& endpoint, int connections);
 
   LoadResult Run(const Workload& workload, int64_t calls, int in_flight);
+
+  const std::shared_ptr<grpc::Channel>& channel(size_t i) const { return channels_[i]; }
 
  private:
   std::vector<std::shared_ptr<grpc::Channel>> channels_;

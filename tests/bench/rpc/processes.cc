@@ -6,13 +6,13 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <stop_token>
 
 #include "storage/base/clock.h"
@@ -39,16 +39,10 @@ Child::~Child() {
 }
 
 double Child::CpuSeconds() const {
-  std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  std::istringstream rest(line.substr(line.rfind(')') + 2));
-  std::string skip;
-  for (int i = 0; i < 11; ++i) rest >> skip;
-  int64_t user = 0;
-  int64_t system = 0;
-  rest >> user >> system;
-  return static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 int64_t Child::ResidentKilobytes() const {

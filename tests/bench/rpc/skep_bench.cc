@@ -1,5 +1,5 @@
 // The transaction server against a bare echo of the same messages: ratios, since absolute numbers
-// say little about a machine that others use too. See README.md here for how to read them.
+// say little about a machine that others use too. See ../README.md for how to read them.
 
 #include <algorithm>
 #include <cstdio>
@@ -67,7 +67,7 @@ Side Measure(LoadGenerator& load,
   if (side.load.errors > 0) {
     std::fprintf(stderr,
                  "%s: %ld errors, first: %s\n",
-                 workload.method.c_str(),
+                 workload.request(0).method,
                  static_cast<long>(side.load.errors),
                  side.load.first_error.c_str());
     std::exit(1);
@@ -222,7 +222,7 @@ int Main(int argc, char** argv) {
     if (i + 1 >= argc) return Usage();
     const std::string value = argv[++i];
     const int64_t number = ParseInt64(value).value_or(0);
-    if (flag == "--serve-echo") return ServeEcho(value);
+    if (flag == "--serve-echo") return ServeEcho({value}, 0);
     if (flag == "--dir")
       options.dir = value;
     else if (flag == "--skepd")

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/bench/rpc/methods.h"
+
 #include "proto/skep/v1/table_service.grpc.pb.h"
 #include "proto/skep/v1/transaction_service.grpc.pb.h"
 
@@ -95,8 +97,9 @@ Workload Workloads::Open() {
   request.set_user("bench");
   request.set_host("host.example");
   request.set_agent("skep_bench");
-  return {"/skep.v1.TransactionService/OpenTransactions",
-          [bytes = request.SerializeAsString()](int64_t) { return bytes; },
+  return {[bytes = request.SerializeAsString()](int64_t) {
+            return Request{kOpen, bytes};
+          },
           [this](int64_t i, const std::string& answer) {
             v1::OpenTransactionsResponse response;
             if (response.ParseFromString(answer)) opened_[i] = response.first_txn_id();
@@ -117,8 +120,7 @@ void Workloads::AllocateForAll() {
 }
 
 Workload Workloads::Commit() {
-  return {"/skep.v1.TransactionService/CommitTransaction",
-          [this](int64_t i) {
+  return {[this](int64_t i) {
             v1::CommitTransactionRequest request;
             request.set_txn_id(opened_[i]);
             auto* writes = request.add_write_set();
@@ -126,7 +128,7 @@ Workload Workloads::Commit() {
             auto* write = writes->add_writes();
             write->set_partition(PartitionOf(i));
             write->set_operation(v1::WRITE_OPERATION_UPDATE);
-            return request.SerializeAsString();
+            return Request{kCommit, request.SerializeAsString()};
           },
           {}};
 }
@@ -135,8 +137,9 @@ Workload Workloads::ValidWriteIds() {
   v1::GetValidWriteIdsRequest request;
   request.set_txn_id(reader_);
   SetName("quiet", request.add_tables());
-  return {"/skep.v1.TableService/GetValidWriteIds",
-          [bytes = request.SerializeAsString()](int64_t) { return bytes; },
+  return {[bytes = request.SerializeAsString()](int64_t) {
+            return Request{kGetValidWriteIds, bytes};
+          },
           {}};
 }
 
