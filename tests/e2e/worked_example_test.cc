@@ -1,8 +1,10 @@
 // The worked example on real binaries: everything it prints, what lies on disk, what the rows are,
 // who pinned what.
 
+#include <algorithm>
 #include <filesystem>
-#include <regex>
+#include <string_view>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,13 +18,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// Every number that follows `prefix`, as "N".
+std::string WithoutNumbersAfter(std::string text, std::string_view prefix) {
+  for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+    at += prefix.size();
+    const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+    if (end > at) text.replace(at, end - at, "N");
+  }
+  return text;
+}
+
 // The transaction numbers depend on how many readers the example opened; everything else is exact.
 std::string WithoutNumbers(std::string text, const std::string& location) {
   const size_t at = text.find(location);
   if (at != std::string::npos) text.replace(at, location.size(), "LOCATION");
-  text = std::regex_replace(text, std::regex("_v[0-9]{7}"), "_vN");
-  return std::regex_replace(
-      text, std::regex("transaction [0-9]+ committed"), "transaction N committed");
+  return WithoutNumbersAfter(WithoutNumbersAfter(std::move(text), "_v"), "transaction ");
 }
 
 constexpr char kExpected[] = R"(Created sales.orders, partitioned by order_date
