@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   using skep::e2e::CrashPoints;
-  const std::string text = skep::daemon::ProcessEnvironment()("SKEP_TEST_CRASH").value_or("");
+  const std::string text = skep::daemon::ProcessEnvironment()["SKEP_TEST_CRASH"];
   // Shared by the hooks; ends with the process.
   const std::shared_ptr<CrashPoints> points = CrashPoints::Parse(text);
   if (points == nullptr) {
