@@ -78,59 +78,79 @@ bool ReadDetails(const grpc::Status& status, google::rpc::Status* details) {
 
 }  // namespace
 
-grpc::Status ToGrpc(const absl::Status& status) {
-  if (status.ok()) return grpc::Status::OK;
-  const ErrorReason given = ReasonOf(status);
+void ToProto(const absl::Status& from, google::rpc::Status* to) {
+  to->Clear();
+  if (from.ok()) return;
+  const ErrorReason given = ReasonOf(from);
+  to->set_message(Cut(MessageOf(from), kMaxMessage));
   if (given == ErrorReason::kUnspecified &&
-      (absl::IsDeadlineExceeded(status) || absl::IsCancelled(status))) {
-    return {static_cast<grpc::StatusCode>(status.code()), Cut(MessageOf(status), kMaxMessage)};
+      (absl::IsDeadlineExceeded(from) || absl::IsCancelled(from))) {
+    to->set_code(static_cast<int32_t>(from.code()));
+    return;
   }
   const ErrorReason reason = given == ErrorReason::kUnspecified ? ErrorReason::kInternal : given;
-  const ErrorMetadata metadata = MetadataOf(status);
-  google::rpc::Status details;
-  details.set_code(static_cast<int32_t>(CodeOf(reason)));
-  details.set_message(Cut(MessageOf(status), kMaxMessage));
-  AddErrorInfo(reason, metadata, &details);
+  const ErrorMetadata metadata = MetadataOf(from);
+  to->set_code(static_cast<int32_t>(CodeOf(reason)));
+  AddErrorInfo(reason, metadata, to);
   if (const auto wait = WaitFor(reason)) {
     google::rpc::RetryInfo retry;
     ToProto(*wait, retry.mutable_retry_delay());
-    details.add_details()->PackFrom(retry);
+    to->add_details()->PackFrom(retry);
   }
-  if (reason == ErrorReason::kInvalidRequest) AddBadRequest(metadata, details.message(), &details);
+  if (reason == ErrorReason::kInvalidRequest) AddBadRequest(metadata, to->message(), to);
+}
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  google::rpc::Status details;
+  ToProto(status, &details);
+  if (details.details().empty()) {
+    return {static_cast<grpc::StatusCode>(details.code()), details.message()};
+  }
   return {static_cast<grpc::StatusCode>(details.code()),
           details.message(),
           details.SerializeAsString()};
 }
 
+absl::Status FromProto(const google::rpc::Status& from) {
+  if (from.code() == 0) return absl::OkStatus();
+  for (const google::protobuf::Any& detail : from.details()) {
+    google::rpc::ErrorInfo info;
+    if (!detail.UnpackTo(&info) || info.domain() != kDomain) continue;
+    const std::optional<ErrorReason> reason = ParseReasonName(info.reason());
+    if (!reason || *reason == ErrorReason::kUnspecified) {
+      return absl::Status(static_cast<absl::StatusCode>(from.code()),
+                          fmt::format("{} [{}]", from.message(), info.reason()));
+    }
+    return MakeError(*reason, from.message(), {info.metadata().begin(), info.metadata().end()});
+  }
+  return absl::Status(static_cast<absl::StatusCode>(from.code()), from.message());
+}
+
 absl::Status FromGrpc(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
   google::rpc::Status details;
-  if (ReadDetails(status, &details)) {
-    for (const google::protobuf::Any& detail : details.details()) {
-      google::rpc::ErrorInfo info;
-      if (!detail.UnpackTo(&info) || info.domain() != kDomain) continue;
-      const std::optional<ErrorReason> reason = ParseReasonName(info.reason());
-      if (!reason || *reason == ErrorReason::kUnspecified) {
-        return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                            fmt::format("{} [{}]", status.error_message(), info.reason()));
-      }
-      return MakeError(
-          *reason, status.error_message(), {info.metadata().begin(), info.metadata().end()});
-    }
-  }
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  if (!ReadDetails(status, &details)) details.Clear();
+  // What gRPC says itself counts, whatever the details repeat.
+  details.set_code(static_cast<int32_t>(status.error_code()));
+  details.set_message(status.error_message());
+  return FromProto(details);
 }
 
-std::optional<std::chrono::milliseconds> RetryDelay(const grpc::Status& status) {
-  google::rpc::Status details;
-  if (!ReadDetails(status, &details)) return std::nullopt;
-  for (const google::protobuf::Any& detail : details.details()) {
+std::optional<std::chrono::milliseconds> RetryDelay(const google::rpc::Status& status) {
+  for (const google::protobuf::Any& detail : status.details()) {
     google::rpc::RetryInfo retry;
     if (!detail.UnpackTo(&retry)) continue;
     const auto delay = FromProto(retry.retry_delay(), "retry_delay");
     if (delay.ok() && delay->count() >= 0) return *delay;
   }
   return std::nullopt;
+}
+
+std::optional<std::chrono::milliseconds> RetryDelay(const grpc::Status& status) {
+  google::rpc::Status details;
+  if (!ReadDetails(status, &details)) return std::nullopt;
+  return RetryDelay(details);
 }
 
 }  // namespace skep::wire

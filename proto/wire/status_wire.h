@@ -6,6 +6,8 @@
 #include <absl/status/status.h>
 #include <grpcpp/support/status.h>
 
+#include "proto/google/rpc/status.pb.h"
+
 namespace skep::wire {
 
 // A refusal on its way out: the code of its reason, google.rpc.ErrorInfo {reason, domain "skep.v1",
@@ -19,6 +21,11 @@ grpc::Status ToGrpc(const absl::Status& status);
 // reason) keeps its code and has no reason; the name of a reason that is not known here stands in
 // brackets behind the message.
 absl::Status FromGrpc(const grpc::Status& status);
+
+// The same inside a message: code, message and details as the trailers of a call would have them.
+void ToProto(const absl::Status& from, google::rpc::Status* to);
+absl::Status FromProto(const google::rpc::Status& from);
+std::optional<std::chrono::milliseconds> RetryDelay(const google::rpc::Status& status);
 
 // How long the server asks to wait before the next attempt; nullopt if it does not say.
 std::optional<std::chrono::milliseconds> RetryDelay(const grpc::Status& status);

@@ -138,12 +138,18 @@ ExitCode Daemon::Serve(absl::Status* status) {
   std::vector<loop::Service> services = rpc::MakeServices(*dependencies_);
   std::vector<std::string> names;
   for (const loop::Service& service : services) names.push_back(service.name);
+  names.push_back(rpc::kSessionServiceName);
   health_ = std::make_unique<rpc::HealthService>(names);
   names.push_back("grpc.health.v1.Health");
   reflection_ = std::make_unique<rpc::ReflectionService>(names);
   std::vector<std::unique_ptr<loop::StreamService>> streams;
   streams.push_back(health_->MakeStreams());
   streams.push_back(reflection_->MakeStreams());
+  loop::Sessions::Options sessions;
+  sessions.lease = LoopOptions(settings_).core.state.txn_timeout;
+  sessions_ = std::make_unique<rpc::SessionService>(
+      sessions, rpc::MakeServices(*dependencies_), server_->core());
+  streams.push_back(sessions_->MakeStreams());
   *status = server_->Start(std::move(services), std::move(streams));
   if (!status->ok()) return kExitUnavailable;
   serving_ = true;

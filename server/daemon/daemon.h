@@ -20,6 +20,7 @@
 #include "server/rpc/health_service.h"
 #include "server/rpc/reflection_service.h"
 #include "server/rpc/services.h"
+#include "server/rpc/session_service.h"
 #include "storage/base/thread_executor.h"
 #include "storage/fs/posix_file_system.h"
 #include "storage/meta/open_store.h"
@@ -82,6 +83,7 @@ class Daemon {
   std::unique_ptr<rpc::Dependencies> dependencies_;
   std::unique_ptr<rpc::HealthService> health_;
   std::unique_ptr<rpc::ReflectionService> reflection_;
+  std::unique_ptr<rpc::SessionService> sessions_;
   std::map<std::string, std::unique_ptr<ThreadExecutor>> executors_;
   std::unique_ptr<duties::Duties> duties_;
 };

@@ -77,7 +77,7 @@ BatchCore::BatchCore(const Options& options,
 BatchCore::~BatchCore() {
   if (reaper_) executor_.Cancel(*reaper_);
   for (const LockId lock : waiters_.Locks()) {
-    for (const LockWaiters::Entry& entry : waiters_.Take(lock)) executor_.Cancel(entry.timer);
+    for (const LockWaiters::Entry& entry : waiters_.Take(lock)) CancelTimer(entry);
   }
 }
 
@@ -94,6 +94,7 @@ void BatchCore::Tick() {
   if (pause <= options_.stall) return;
   Log(LogLevel::kWarn, "loop.stall", {{"took_ms", Milliseconds(pause)}});
   state_->ExtendLeases(pause);
+  if (observer_ != nullptr) observer_->Stalled(pause);
 }
 
 void BatchCore::Run(Command& command) { RunMember({&command, nullptr}); }
@@ -163,11 +164,13 @@ void BatchCore::Publish() {
   ++counts_.units;
   counts_.effects += static_cast<int64_t>(unit_->effects().size());
   const bool compactions = compactions_changed_ && PutsCompaction(unit_->effects());
+  if (observer_ != nullptr) observer_->UnitEnds(&unit_->effects());
   std::vector<Member> batch = CloseUnit();
   for (Member& member : batch) member.command->Durable();
   AnswerNotices();
   batch.clear();
   if (batch_.empty()) batch_ = std::move(batch);  // its memory serves the next unit
+  if (observer_ != nullptr) observer_->UnitEnded();
   if (compactions) compactions_changed_();
   ArmReaper();
 }
@@ -206,11 +209,14 @@ void BatchCore::Fail(const absl::Status& status) {
                     "the store cannot be read after a failed unit (" + MessageOf(loaded) + ")");
     }
   }
+  if (observer_ != nullptr) observer_->UnitEnds(nullptr);
   for (const Member& member : batch) member.command->Failed(answer);
   // Requests that this unit queued never were; older ones wait on, in the state that is loaded now.
   AnswerAll(waiters_.TakeOfUnit(seq), answer);
-  if (fatal_.ok()) return;
-  for (const LockId lock : waiters_.Locks()) AnswerAll(waiters_.Take(lock), fatal_);
+  if (!fatal_.ok()) {
+    for (const LockId lock : waiters_.Locks()) AnswerAll(waiters_.Take(lock), fatal_);
+  }
+  if (observer_ != nullptr) observer_->UnitEnded();
 }
 
 std::vector<BatchCore::Member> BatchCore::CloseUnit() {
@@ -221,16 +227,23 @@ std::vector<BatchCore::Member> BatchCore::CloseUnit() {
   return std::exchange(batch_, {});
 }
 
+void BatchCore::CancelTimer(const LockWaiters::Entry& entry) {
+  if (entry.timer) executor_.Cancel(*entry.timer);
+}
+
 void BatchCore::AnswerAll(const std::vector<LockWaiters::Entry>& entries,
                           const absl::StatusOr<state::LockAnswer>& answer) {
   for (const LockWaiters::Entry& entry : entries) {
-    executor_.Cancel(entry.timer);
+    CancelTimer(entry);
     entry.waiter->Answer(answer);
   }
 }
 
 void BatchCore::Park(LockId lock, LockWaiter& waiter, MonoTime deadline) {
-  const Executor::TimerId timer = executor_.PostAt(deadline, [this, lock] { AnswerWaiting(lock); });
+  std::optional<Executor::TimerId> timer;
+  if (deadline != MonoTime::max()) {
+    timer = executor_.PostAt(deadline, [this, lock] { AnswerWaiting(lock); });
+  }
   waiters_.Add(lock, {&waiter, unit_->seq(), timer});
 }
 
@@ -249,7 +262,7 @@ void BatchCore::Leave(LockWaiter& waiter) {
   LockId lock;
   LockWaiters::Entry entry;
   if (!waiters_.Remove(&waiter, &lock, &entry)) return;
-  executor_.Cancel(entry.timer);
+  CancelTimer(entry);
   if (waiters_.Waits(lock)) return;  // a repeat of the same request still wants it
   RunOwned(MakeCommand(
       [lock](state::State& state, state::Now now, state::Unit& unit) {
@@ -257,6 +270,12 @@ void BatchCore::Leave(LockWaiter& waiter) {
         state.Release({lock, false}, now, unit).IgnoreError();
       },
       [](const absl::Status&) {}));
+}
+
+void BatchCore::Forget(LockWaiter& waiter) {
+  LockId lock;
+  LockWaiters::Entry entry;
+  if (waiters_.Remove(&waiter, &lock, &entry)) CancelTimer(entry);
 }
 
 void BatchCore::Reap() {

@@ -19,6 +19,19 @@
 
 namespace skep::loop {
 
+// Hears of the ends of units. Must outlive the core's last unit.
+class UnitObserver {
+ public:
+  virtual ~UnitObserver() = default;
+  // The unit's answers are about to leave. `effects`: what it made durable; nullptr if it was not
+  // stored.
+  virtual void UnitEnds(const Effects* effects) = 0;
+  // All its answers, and those of the waiters that it woke, have been given.
+  virtual void UnitEnded() = 0;
+  // The loop stood still for so long: nobody could be heard.
+  virtual void Stalled(std::chrono::nanoseconds pause) = 0;
+};
+
 // Group commit without transport and without threads: takes commands, decides them against the
 // state in memory within one open unit, makes the unit durable, publishes it, and only then lets
 // the answers go.
@@ -67,18 +80,27 @@ class BatchCore {
   // Nothing waits: the store may tidy up.
   void Idle() { store_.Idle(); }
 
-  // For a command being decided whose verdict is kParked: `waiter` is answered when the request
-  // `lock` is granted or ends, and at `deadline` at the latest.
+  // For a command being decided that left the request `lock` waiting: `waiter` is answered when it
+  // is granted or ends, and at `deadline` at the latest (MonoTime::max(): never before), with an
+  // error where the request's unit was not stored.
   void Park(LockId lock, LockWaiter& waiter, MonoTime deadline);
   // The waiter gives up: nobody is answered, the request leaves the queue (R-22: giving up never
   // aborts, also when it races the grant). No-op for one that does not wait.
   void Leave(LockWaiter& waiter);
+  // The waiter is no more: nobody is answered, the request stays queued.
+  void Forget(LockWaiter& waiter);
   // Answers all waiters now; their requests stay queued.
   void AnswerWaiters();
   size_t waiting() const { return waiters_.size(); }
 
   // Called after each durable unit that put a compaction row.
   void OnCompactions(std::function<void()> changed) { compactions_changed_ = std::move(changed); }
+
+  // At most one; nullptr: none.
+  void Observe(UnitObserver* observer) { observer_ = observer; }
+  // For those who answer over several rounds: tasks run between units, on the core's thread.
+  Executor& executor() { return executor_; }
+  const Clock& clock() const { return clock_; }
 
   // Not OK: the outcome of a unit is unknown or the store is damaged; the process must end (exit
   // status 74).
@@ -115,6 +137,7 @@ class BatchCore {
   void AnswerAll(const std::vector<LockWaiters::Entry>& entries,
                  const absl::StatusOr<state::LockAnswer>& answer);
   void AnswerWaiting(LockId lock);
+  void CancelTimer(const LockWaiters::Entry& entry);
   void Reap();
   void ArmReaper();
 
@@ -135,6 +158,7 @@ class BatchCore {
   std::optional<Executor::TimerId> reaper_;
   MonoTime reaper_due_{};
   std::function<void()> compactions_changed_;
+  UnitObserver* observer_ = nullptr;
   absl::Status fatal_;
   Counts counts_;
 };

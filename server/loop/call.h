@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,7 +15,18 @@
 #include "server/loop/command.h"
 #include "storage/base/clock.h"
 
+namespace skep::v1 {
+class SessionNotice;
+}
+
 namespace skep::loop {
+
+// Brings a client a word that it does not wait for: number and operation are filled in on the way.
+// Valid as long as the core; a session that is gone hears nothing.
+using SendNotice = std::function<void(v1::SessionNotice&)>;
+// What is to be done when a request that was queued has ended, one way or the other: at the least
+// the client is told. Not called for a request whose unit was not stored.
+using WhenLockEnds = absl::AnyInvocable<void(const state::LockAnswer&, const SendNotice&)>;
 
 // One unary call as its handler sees it, whatever carried it here. Confined to the loop's thread.
 //
@@ -33,6 +45,13 @@ class Call {
 
   // When the client gives up; a call without a deadline has 30 s.
   virtual MonoTime deadline() const = 0;
+
+  // For a call whose lock request was queued by the unit that is open. True: whoever carries the
+  // call waits for the end of the request in its stead (a session), so that WAITING is the answer
+  // now. False: the call itself has to wait.
+  virtual bool WatchLock(LockId, WhenLockEnds) { return false; }
+  // The call opens these transactions: who carries it may want to hear of their end.
+  virtual void Opens(TxnId /*first*/, int64_t /*count*/) {}
 
   // Who answers this call when a lock is granted; lives as long as the call. Where the client
   // leaves before that, the transport lets it leave the queue (Method::waits).

@@ -1,6 +1,7 @@
 #include "server/loop/grpc_stream.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -37,15 +38,21 @@ class GrpcStreamService::Call final : public Stream {
 
   int method() const override { return method_; }
 
-  void Write(const google::protobuf::MessageLite& message) override {
+  void WriteBytes(std::string message) override {
     if (status_ || over_) return;
-    grpc::Slice slice(message.SerializeAsString());
+    grpc::Slice slice(message);
     queued_.emplace_back(&slice, 1);
-    if (queued_.size() > kMaxQueued) {
-      queued_.clear();
-      return Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not read"});
-    }
+    if (queued_.size() > kMaxQueued) return Cut();
     Advance();
+  }
+
+  bool busy() const override { return writing_ || !queued_.empty(); }
+
+  void Cut() override {
+    if (over_) return;
+    queued_.clear();
+    status_ = {grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not read"};
+    context_.TryCancel();  // a write that the client does not take would hold up the status too
   }
 
   void Finish(const grpc::Status& status) override {
@@ -120,6 +127,7 @@ class GrpcStreamService::Call final : public Stream {
     // come.
     writing_ = finished_ || !ok;
     Advance();
+    if (!writing_ && !over_) service_.handler_.Writable(*this);
     RemoveIfDone();
   }
 

@@ -106,13 +106,18 @@ void GrpcTransport::Wake() {
   alarm_.Set(queue_.get(), gpr_now(GPR_CLOCK_MONOTONIC), &wake_event_);
 }
 
+void GrpcTransport::Drain() {
+  admission_.Drain();
+  for (const auto& stream : streams_) stream->Drain();
+}
+
 void GrpcTransport::CancelCalls() {
   for (const auto& call : calls_) call->Cancel();
 }
 
 void GrpcTransport::Close() {
   closing_ = true;
-  admission_.Drain();
+  Drain();
   for (const auto& stream : streams_) stream->EndStreams();
   CloseQueueIfDone();  // no event may be left that would come back to this
 }

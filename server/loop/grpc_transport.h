@@ -37,6 +37,8 @@ class StreamService {
   virtual grpc::Service& grpc_service() = 0;
   // The server has started: asks for the first calls.
   virtual void Start(grpc::ServerCompletionQueue& queue) = 0;
+  // From now on only what ends and keeps alive is accepted.
+  virtual void Drain() {}
   // The server will be shut down: ends its streams and asks for no more.
   virtual void EndStreams() = 0;
   // No event of its calls is to come. Asked after EndStreams, once the server is down.
@@ -79,7 +81,7 @@ class GrpcTransport final : public Transport {
   void Wake();
 
   // From now on ordinary calls are refused with SHUTTING_DOWN.
-  void Drain() { admission_.Drain(); }
+  void Drain();
   // Cancels what is in flight; what is decided already stays decided.
   void CancelCalls();
   // Begins to end: streams end, no more calls are taken. Once, before Shutdown.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +27,7 @@ class LockWaiters {
   struct Entry {
     LockWaiter* waiter = nullptr;
     CommitSeq unit;  // the unit that queued the request, or was open when a repeat came
-    Executor::TimerId timer = 0;  // its time to wait
+    std::optional<Executor::TimerId> timer;  // its time to wait; none: as long as it takes
   };
 
   void Add(LockId lock, const Entry& entry);

@@ -58,6 +58,7 @@ void LoopServer::CancelCalls() {
 void LoopServer::Stop(std::chrono::system_clock::time_point deadline) {
   if (!thread_.joinable()) return;
   port_.Post([this] {
+    core_->Flush();  // streams end after the answers of the unit that is open
     transport_->Close();
     core_->AnswerWaiters();
   });

@@ -39,7 +39,7 @@ void HealthService::SetServing(bool serving) {
   for (const auto& [stream, name] : watchers_) stream->Write(Response(StatusOf(serving_)));
 }
 
-void HealthService::Message(loop::Stream& stream, const std::string& bytes) {
+void HealthService::Message(loop::Stream& stream, std::string bytes) {
   HealthCheckRequest request;
   if (!request.ParseFromString(bytes)) {
     return stream.Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});

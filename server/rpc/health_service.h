@@ -23,7 +23,7 @@ class HealthService final : public loop::StreamHandler {
   // Whoever watches is told.
   void SetServing(bool serving);
 
-  void Message(loop::Stream& stream, const std::string& bytes) override;
+  void Message(loop::Stream& stream, std::string bytes) override;
   void HalfClosed(loop::Stream&) override {}
   void Closed(loop::Stream& stream) override { watchers_.erase(&stream); }
 

@@ -2,14 +2,15 @@
 #include <utility>
 
 #include "proto/wire/base_wire.h"
-#include "server/rpc/commands/lock_commands.h"
 #include "proto/wire/lock_wire.h"
 #include "proto/wire/page_token.h"
+#include "server/rpc/commands/lock_commands.h"
 #include "server/rpc/services.h"
 #include "server/rpc/unary.h"
 #include "storage/base/status_macros.h"
 
 #include "proto/skep/v1/lock_service.pb.h"
+#include "proto/skep/v1/session_service.pb.h"
 
 namespace skep::rpc {
 namespace {
@@ -43,6 +44,13 @@ class AcquireWaiter final : public loop::LockWaiter {
   loop::Call& call_;
 };
 
+// A session hears of the end of its request by a notice.
+void TellEnd(const state::LockAnswer& answer, const loop::SendNotice& send) {
+  v1::SessionNotice notice;
+  wire::ToProto(answer, notice.mutable_lock());
+  send(notice);
+}
+
 absl::Status Acquire(const v1::AcquireLocksRequest& request,
                      Context& context,
                      v1::AcquireLocksResponse* response) {
@@ -54,6 +62,10 @@ absl::Status Acquire(const v1::AcquireLocksRequest& request,
     return absl::OkStatus();
   }
   loop::Call& call = context.call.call;
+  if (call.WatchLock(answer.lock, TellEnd)) {
+    wire::ToProto(answer, response);
+    return absl::OkStatus();
+  }
   auto waiter = std::make_unique<AcquireWaiter>(call);
   context.call.core.Park(answer.lock, *waiter, AnswerBy(call.deadline(), context.now.mono));
   call.KeepWaiter(std::move(waiter));

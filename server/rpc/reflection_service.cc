@@ -52,7 +52,7 @@ std::unique_ptr<loop::StreamService> ReflectionService::MakeStreams() {
       *this);
 }
 
-void ReflectionService::Message(loop::Stream& stream, const std::string& bytes) {
+void ReflectionService::Message(loop::Stream& stream, std::string bytes) {
   ServerReflectionRequest request;
   if (!request.ParseFromString(bytes)) {
     return stream.Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});

@@ -18,7 +18,7 @@ class ReflectionService final : public loop::StreamHandler {
   // To be given to the transport; borrows this.
   std::unique_ptr<loop::StreamService> MakeStreams();
 
-  void Message(loop::Stream& stream, const std::string& bytes) override;
+  void Message(loop::Stream& stream, std::string bytes) override;
   void HalfClosed(loop::Stream& stream) override { stream.Finish(grpc::Status::OK); }
   void Closed(loop::Stream&) override {}
 

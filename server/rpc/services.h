@@ -32,7 +32,8 @@ struct Dependencies {
   const ServerFacts& facts;
 };
 
-// Every service of skep.v1.
+// Every service of skep.v1 with unary methods. A set of its own for each caller: SessionService
+// serves its operations by a second one.
 std::vector<loop::Service> MakeServices(const Dependencies& dependencies);
 
 // The parts.

@@ -21,6 +21,7 @@ absl::Status Open(const v1::OpenTransactionsRequest& request,
   SKEP_ASSIGN_OR_RETURN(const state::OpenTxns command, wire::FromProto(request));
   SKEP_ASSIGN_OR_RETURN(const state::OpenedTxns opened,
                         context.state.Open(command, context.now, context.unit));
+  context.call.call.Opens(opened.first, opened.count);
   wire::ToProto(opened, response);
   return absl::OkStatus();
 }

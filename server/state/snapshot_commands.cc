@@ -23,17 +23,35 @@ absl::StatusOr<TxnSnapshot> State::Snapshot(TxnId txn, Now now, Unit& unit) {
   return TxnSnapshot{seq, *s.txns.At(seq), txn};
 }
 
+namespace {
+
+constexpr std::string_view kFreshSnapshot = "take a fresh snapshot";
+
+absl::Status CheckNothingGiven(const OpenTxn& txn) {
+  if (!txn.list_given && txn.write_ids.empty()) return absl::OkStatus();
+  return TxnMayNot(
+      txn.row.id,
+      kFreshSnapshot,
+      "a write-id list or a write id was given to it, so something may have been read or "
+      "written under the old one (R-3); run it again as a new transaction");
+}
+
+CommitSeq MoveSnapshot(State::Impl& s, OpenTxn& txn, Unit& unit) {
+  if (txn.row.snapshot_seq == unit.seq()) return unit.seq();
+  s.live.Remove(txn.row.snapshot_seq);
+  s.live.Add(unit.seq());
+  s.pins.Refresh(txn.row.id, unit.seq());
+  txn.row.snapshot_seq = unit.seq();
+  s.txns.Save(txn, unit);
+  return unit.seq();
+}
+
+}  // namespace
+
 absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn, Now now, Unit& unit) {
   Impl& s = *impl_;
   SKEP_ASSIGN_OR_RETURN(OpenTxn * open, s.Use(txn, now, unit));
-  constexpr std::string_view kWhat = "take a fresh snapshot";
-  if (open->list_given || !open->write_ids.empty()) {
-    return TxnMayNot(
-        txn,
-        kWhat,
-        "a write-id list or a write id was given to it, so something may have been read or "
-        "written under the old one (R-3); run it again as a new transaction");
-  }
+  SKEP_RETURN_IF_ERROR(CheckNothingGiven(*open));
   bool locked = false;
   for (LockId lock : s.lock_table.LocksOf(LockOwner::OfTxn(txn))) {
     for (const LockRow& row : *s.lock_rows.Find(lock)) {
@@ -41,15 +59,17 @@ absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn, Now now, Unit& unit)
     }
   }
   if (!locked) {
-    return TxnMayNot(txn, kWhat, "it holds no EXCL_WRITE or EXCLUSIVE lock; acquire one first");
+    return TxnMayNot(
+        txn, kFreshSnapshot, "it holds no EXCL_WRITE or EXCLUSIVE lock; acquire one first");
   }
-  if (open->row.snapshot_seq == unit.seq()) return unit.seq();
-  s.live.Remove(open->row.snapshot_seq);
-  s.live.Add(unit.seq());
-  s.pins.Refresh(txn, unit.seq());
-  open->row.snapshot_seq = unit.seq();
-  s.txns.Save(*open, unit);
-  return unit.seq();
+  return MoveSnapshot(s, *open, unit);
+}
+
+absl::StatusOr<CommitSeq> State::SnapshotAtGrant(TxnId txn, Now now, Unit& unit) {
+  Impl& s = *impl_;
+  SKEP_ASSIGN_OR_RETURN(OpenTxn * open, s.Use(txn, now, unit));
+  SKEP_RETURN_IF_ERROR(CheckNothingGiven(*open));
+  return MoveSnapshot(s, *open, unit);
 }
 
 WriteIdSnapshot State::Impl::ListOf(const TableRow& table, const OpenTxn& txn) const {

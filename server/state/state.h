@@ -99,6 +99,10 @@ class State {
   // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE
   //
   absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn, Now now, Unit& unit);
+  // The snapshot of a transaction whose opening waited for its locks (a fused begin): the state of
+  // the unit, under whatever lock it holds now. Nothing was handed out before; where
+  // something was: kOperationNotAllowed.
+  absl::StatusOr<CommitSeq> SnapshotAtGrant(TxnId txn, Now now, Unit& unit);
   // Ends the transactions and locks whose lease is over, so many at once that the unit stays small
   // (NextExpiry says that there are more), and forgets outdated compactions. A stall of the loop is
   // added to all leases first.

@@ -46,6 +46,8 @@ enum class ErrorReason {
   kCorruptFile,
   kValueOutOfRange,
   kStorageUnwritable,
+  kNoSuchSession,
+  kSessionFenced,
   kInternal,
 };
 

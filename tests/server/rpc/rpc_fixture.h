@@ -19,8 +19,10 @@
 #include "server/rpc/health_service.h"
 #include "server/rpc/reflection_service.h"
 #include "server/rpc/services.h"
+#include "server/rpc/session_service.h"
 #include "storage/base/thread_executor.h"
 #include "storage/fs/posix_file_system.h"
+#include "tests/server/rpc/fake_directories.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
@@ -28,36 +30,11 @@
 #include "proto/skep/v1/admin_service.grpc.pb.h"
 #include "proto/skep/v1/compaction_service.grpc.pb.h"
 #include "proto/skep/v1/lock_service.grpc.pb.h"
+#include "proto/skep/v1/session_service.grpc.pb.h"
 #include "proto/skep/v1/table_service.grpc.pb.h"
 #include "proto/skep/v1/transaction_service.grpc.pb.h"
 
 namespace skep::rpc {
-
-// Answers what the test put there.
-class FakeDirectories final : public DirectoryPort {
- public:
-  absl::StatusOr<RegisterFindings> findings = absl::UnknownError("not set");
-  absl::StatusOr<std::vector<DirectoryEntry>> entries = absl::UnknownError("not set");
-  absl::StatusOr<std::vector<CleanerEntry>> cleaner = absl::UnknownError("not set");
-  absl::StatusOr<std::vector<CompactionDecision>> decisions = absl::UnknownError("not set");
-  std::vector<RegisterScan> scans;
-
-  void Scan(RegisterScan scan, Done<RegisterFindings> done) override {
-    scans.push_back(std::move(scan));
-    done(findings);
-  }
-  void ListDirectories(TableName, std::string, Done<std::vector<DirectoryEntry>> done) override {
-    done(entries);
-  }
-  void ExplainCleaner(std::optional<TableName>, Done<std::vector<CleanerEntry>> done) override {
-    done(cleaner);
-  }
-  void ExplainCompaction(TableName,
-                         std::string,
-                         Done<std::vector<CompactionDecision>> done) override {
-    done(decisions);
-  }
-};
 
 class RpcFixture : public ::testing::Test {
  protected:
@@ -81,11 +58,15 @@ class RpcFixture : public ::testing::Test {
     std::vector<loop::Service> services = MakeServices(*dependencies_);
     std::vector<std::string> names;
     for (const loop::Service& service : services) names.push_back(service.name);
+    names.push_back(kSessionServiceName);
     health_ = std::make_unique<HealthService>(names);
     reflection_ = std::make_unique<ReflectionService>(names);
     std::vector<std::unique_ptr<loop::StreamService>> streams;
     streams.push_back(health_->MakeStreams());
     streams.push_back(reflection_->MakeStreams());
+    sessions_service_ = std::make_unique<SessionService>(
+        session_options_, MakeServices(*dependencies_), server_->core());
+    streams.push_back(sessions_service_->MakeStreams());
     const absl::Status started = server_->Start(std::move(services), std::move(streams));
     ASSERT_TRUE(started.ok()) << started.ToString();
     channel_ = grpc::CreateChannel(server_->endpoints()[0], grpc::InsecureChannelCredentials());
@@ -94,12 +75,14 @@ class RpcFixture : public ::testing::Test {
     locks_ = v1::LockService::NewStub(channel_);
     compactions_ = v1::CompactionService::NewStub(channel_);
     admin_ = v1::AdminService::NewStub(channel_);
+    sessions_ = v1::SessionService::NewStub(channel_);
   }
 
   void Stop() {
     if (!server_) return;
     pool_->Stop();
     server_->Stop(std::chrono::system_clock::now() + std::chrono::seconds(5));
+    sessions_service_.reset();  // uses the core to its end
     server_.reset();
   }
 
@@ -205,6 +188,8 @@ class RpcFixture : public ::testing::Test {
   std::unique_ptr<Dependencies> dependencies_;
   std::unique_ptr<HealthService> health_;
   std::unique_ptr<ReflectionService> reflection_;
+  loop::Sessions::Options session_options_;
+  std::unique_ptr<SessionService> sessions_service_;
   std::unique_ptr<loop::LoopServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Txns> txns_;
@@ -212,6 +197,7 @@ class RpcFixture : public ::testing::Test {
   std::unique_ptr<Locks> locks_;
   std::unique_ptr<Compactions> compactions_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<v1::SessionService::StubInterface> sessions_;
   grpc::Status last_;
 };
 
