@@ -13,6 +13,7 @@ absl::StatusOr<client::Session*> Run::session() {
   options.user = context_.user;
   options.agent = "skepctl " + words();
   if (global().timeout.has_value()) options.call_deadline = *global().timeout;
+  options.stream = false;  // one call or two
   // A person waits: a second and a half of attempts tells enough.
   options.retry.max_attempts = 6;
   SKEP_ASSIGN_OR_RETURN(session_, context_.connect(options));

@@ -3,34 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/session/request_identity.h"
 #include "proto/wire/base_wire.h"
 #include "storage/model/errors.h"
 
 namespace skep::client {
-namespace {
 
-using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-
-const FieldDescriptor* RequestIdField(const Message& message) {
-  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName("request_id");
-  return field != nullptr && field->type() == FieldDescriptor::TYPE_BYTES ? field : nullptr;
-}
-
-void GiveRequestId(Message& request, Random& random) {
-  const FieldDescriptor* field = RequestIdField(request);
-  if (field == nullptr || !request.GetReflection()->GetString(request, field).empty()) return;
-  const Uuid id = MakeUuid(random);
-  request.GetReflection()->SetString(&request, field, std::string(id.begin(), id.end()));
-}
-
-void MarkAsRepeat(Message& request) {
-  const FieldDescriptor* field = request.GetDescriptor()->FindFieldByName("repeat");
-  if (field == nullptr || RequestIdField(request) == nullptr) return;
-  request.GetReflection()->SetBool(&request, field, true);
-}
-
-}  // namespace
 
 struct Caller::Operation {
   std::string method;

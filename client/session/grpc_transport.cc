@@ -23,15 +23,12 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& endpoint) {
   return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// gRPC tells only by its text that a call failed before there was a connection to send it on. If
-// the text ever changes the answer is "maybe", which costs an extra question for the outcome and
-// nothing else.
+}  // namespace
+
 bool FailedBeforeSending(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
          status.error_message().rfind("failed to connect to all addresses", 0) == 0;
 }
-
-}  // namespace
 
 struct GrpcTransport::Pending {
   std::string method;

@@ -13,6 +13,11 @@
 
 namespace skep::client {
 
+// The call ended before there was a connection to send it on. gRPC tells only by its text; if that
+// ever changes the answer is "maybe", which costs an extra question for the outcome and nothing
+// else.
+bool FailedBeforeSending(const grpc::Status& status);
+
 // A channel of its own to one server, never shared with another transport of the process. `done`
 // runs on gRPC's threads. Thread-safe.
 class GrpcTransport final : public Transport {
@@ -27,6 +32,9 @@ class GrpcTransport final : public Transport {
             std::shared_ptr<google::protobuf::Message> response,
             MonoTime deadline,
             Done done) override;
+
+  // For the session stream of the same client.
+  std::shared_ptr<grpc::Channel> channel() const { return channel_; }
 
  private:
   struct Pending;

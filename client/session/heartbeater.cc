@@ -15,13 +15,16 @@ namespace {
 
 constexpr size_t kIdsPerCall = 10'000;  // the server's limit
 
-absl::Status AbortedStatus(int64_t txn, v1::AbortCause wire_cause) {
-  absl::StatusOr<AbortCause> cause = wire::FromProto(wire_cause, "abort_cause");
-  std::string name = cause.ok() ? std::string(AbortCauseName(*cause)) : "unknown";
+absl::Status AbortedStatus(int64_t txn, const std::string& name) {
   return MakeError(ErrorReason::kTxnAborted,
                    "transaction " + std::to_string(txn) + " was aborted (" + name +
                        "). Start the transaction again.",
                    {{"txnId", std::to_string(txn)}, {"cause", name}});
+}
+
+absl::Status AbortedStatus(int64_t txn, v1::AbortCause wire_cause) {
+  absl::StatusOr<AbortCause> cause = wire::FromProto(wire_cause, "abort_cause");
+  return AbortedStatus(txn, cause.ok() ? std::string(AbortCauseName(*cause)) : "unknown");
 }
 
 }  // namespace
@@ -42,6 +45,16 @@ void Heartbeater::Add(std::shared_ptr<Lease> lease) {
 void Heartbeater::Remove(TxnId txn) {
   absl::MutexLock lock(&mutex_);
   leases_.erase(txn.value());
+  if (leases_.empty() && timer_.has_value()) {
+    executor_.Cancel(*timer_);
+    timer_.reset();
+  }
+}
+
+void Heartbeater::EndedByServer(TxnId txn, AbortCause cause) {
+  absl::MutexLock lock(&mutex_);
+  if (stopped_) return;
+  EndLocked(txn.value(), AbortedStatus(txn.value(), std::string(AbortCauseName(cause))));
   if (leases_.empty() && timer_.has_value()) {
     executor_.Cancel(*timer_);
     timer_.reset();

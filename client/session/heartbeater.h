@@ -14,6 +14,7 @@
 #include "client/session/transport.h"
 #include "storage/base/executor.h"
 #include "storage/base/random.h"
+#include "storage/model/txn.h"
 
 #include "proto/skep/v1/transaction_service.pb.h"
 
@@ -35,6 +36,8 @@ class Heartbeater {
 
   void Add(std::shared_ptr<Lease> lease);
   void Remove(TxnId txn);
+  // The server's word, by whatever way it came: like a beat's.
+  void EndedByServer(TxnId txn, AbortCause cause);
   // No beat begins after it.
   void Stop();
 

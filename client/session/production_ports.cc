@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "client/session/grpc_session.h"
 #include "client/session/grpc_transport.h"
 #include "client/session/session_impl.h"
 #include "storage/base/text.h"
@@ -17,7 +18,8 @@ struct ProductionPorts {
       : executor("skep-client", 1, clock),
         heartbeat_executor("skep-beat", 1, clock),
         calls(std::make_unique<GrpcTransport>(endpoint, clock)),
-        heartbeats(std::make_unique<GrpcTransport>(endpoint, clock)) {}
+        heartbeats(std::make_unique<GrpcTransport>(endpoint, clock)),
+        connector(calls->channel()) {}
   ~ProductionPorts() {
     executor.Stop();
     heartbeat_executor.Stop();
@@ -32,6 +34,7 @@ struct ProductionPorts {
   ThreadExecutor heartbeat_executor;
   std::unique_ptr<GrpcTransport> calls;
   std::unique_ptr<GrpcTransport> heartbeats;
+  GrpcSessionConnector connector;
 };
 
 absl::Status CheckEndpoint(const std::string& endpoint) {
@@ -61,7 +64,8 @@ absl::StatusOr<SessionPorts> MakeProductionPorts(const std::string& endpoint) {
                       owned->clock,
                       owned->random,
                       owned->blocker,
-                      owned};
+                      owned,
+                      &owned->connector};
 }
 
 }  // namespace skep::client

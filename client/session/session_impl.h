@@ -9,6 +9,7 @@
 
 #include "client/session/caller.h"
 #include "client/session/heartbeater.h"
+#include "client/session/session_stream.h"
 #include "skep/session.h"
 
 namespace skep::client {
@@ -23,6 +24,7 @@ struct SessionPorts {
   Random& random;  // thread-safe
   Blocker& blocker;
   std::shared_ptr<void> owned;  // destroyed before the session's own parts: ends calls under way
+  SessionConnector* connector = nullptr;  // none: unary calls only
 };
 
 // Behind Session and all its transactions. Thread-safe.
@@ -32,6 +34,8 @@ class SessionImpl {
   ~SessionImpl();
 
   const SessionOptions& options() const { return options_; }
+  // None: unary calls only.
+  const SessionStream* stream() const { return stream_.get(); }
   Caller& caller() { return caller_; }
   Heartbeater& heartbeater() { return heartbeater_; }
   Clock& clock() const { return caller_.clock(); }
@@ -46,7 +50,10 @@ class SessionImpl {
   }
 
  private:
+  std::unique_ptr<SessionStream> MakeStream(const SessionPorts& ports);
+
   const SessionOptions options_;
+  const std::unique_ptr<SessionStream> stream_;
   Caller caller_;
   Heartbeater heartbeater_;
   std::shared_ptr<void> owned_;  // last: goes first

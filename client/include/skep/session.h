@@ -36,6 +36,9 @@ struct SessionOptions {
   std::chrono::milliseconds call_deadline{10'000};
   std::chrono::milliseconds lock_deadline{60'000};  // how long a writer waits for its lock
   RetryOptions retry;
+  // Calls of all threads share one stream, many in one message; where there is none they go one by
+  // one. False: always one by one, for programs that make a handful.
+  bool stream = true;
 };
 
 enum class TransactionMode { kReadWrite, kReadOnly };
@@ -72,9 +75,10 @@ class Session {
   // Errors: NO_SUCH_COMPACTION.
   absl::StatusOr<CompactionStatus> GetCompaction(CompactionId id);
   // Asks until the compaction has reached `goal` or `deadline` has passed: then the last status.
-  absl::StatusOr<CompactionStatus> WaitForCompaction(CompactionId id,
-                                                     std::chrono::milliseconds deadline,
-                                                     CompactionGoal goal = CompactionGoal::kDecided);
+  absl::StatusOr<CompactionStatus> WaitForCompaction(
+      CompactionId id,
+      std::chrono::milliseconds deadline,
+      CompactionGoal goal = CompactionGoal::kDecided);
 
   SessionImpl& impl() const { return *impl_; }
 
