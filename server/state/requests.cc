@@ -1,8 +1,8 @@
 #include "server/state/requests.h"
 
-#include <cstring>
 #include <utility>
 
+#include <absl/hash/hash.h>
 #include <fmt/format.h>
 
 #include "storage/base/random.h"
@@ -32,12 +32,9 @@ Fingerprint& Fingerprint::Add(int64_t number) {
   return *this;
 }
 
-size_t RequestRing::IdHash::operator()(const Id& id) const {
-  size_t hash;
-  static_assert(sizeof(hash) <= sizeof(id));
-  std::memcpy(&hash, id.data(), sizeof(hash));
-  return hash;
-}
+// All bytes count, with a seed of the process: ids are the clients' choice, and those of one
+// session differ in their last bytes only.
+size_t RequestRing::IdHash::operator()(const Id& id) const { return absl::HashOf(id); }
 
 absl::StatusOr<const RequestRow*> RequestRing::Find(const RequestKey& key,
                                                     RequestKind kind,
