@@ -20,13 +20,15 @@ struct Part {
   std::vector<Figure> (*measure)(const Places&, const Effort&);
 };
 constexpr Part kParts[] = {{"calls", CallFigures},
+                           {"sessions", SessionFigures},
                            {"open", OpenFigures},
                            {"locks", LockFigures},
                            {"history", HistoryFigures}};
 
 int Usage() {
   std::fputs(
-      "usage: core_bench [--only calls|open|locks|history] [--rounds N] [--calls N] [--open N]\n"
+      "usage: core_bench [--only calls|sessions|open|locks|history] [--rounds N] [--calls N] "
+      "[--open N]\n"
       "                  [--waiters N] [--history N] [--tables N] [--dir DIR] [--skepd PATH]\n"
       "                  [--no-floors]\n",
       stderr);

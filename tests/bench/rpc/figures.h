@@ -19,6 +19,8 @@ struct Effort {
 
 // Calls against the echo: rates, latencies, reads.
 std::vector<Figure> CallFigures(const Places& places, const Effort& effort);
+// Session streams against the echo.
+std::vector<Figure> SessionFigures(const Places& places, const Effort& effort);
 // What a hundred thousand open transactions cost: snapshots, memory, heartbeats.
 std::vector<Figure> OpenFigures(const Places& places, const Effort& effort);
 // How long a lock takes from hand to hand in a long queue.
