@@ -55,6 +55,18 @@ class Queue {
       stubs_.push_back(v1::LockService::NewStub(clients_.channel(static_cast<size_t>(i))));
   }
 
+  // Who still waits gives up: the queue owns their calls until they are answered.
+  ~Queue() {
+    for (const auto& waiter : waiters_) waiter->context.TryCancel();
+    queue_.Shutdown();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_.Next(&tag, &ok)) {
+    }
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
   int64_t Hold() {
     grpc::ClientContext context;
     v1::AcquireLocksResponse response;
