@@ -14,18 +14,20 @@
 
 namespace skep::rpc {
 
+// What a table is, as the caller says.
+struct TableDefinition {
+  TableSchema schema;
+  FileFormat format = FileFormat::kOrc;
+  Properties properties;
+};
+
 // A directory to be taken over.
 struct RegisterScan {
   TableName name;
-  std::string location;  // absolute, normalised
-  struct Definition {
-    TableSchema schema;
-    FileFormat format = FileFormat::kOrc;
-    Properties properties;
-  };
-  std::optional<Definition> definition;  // none: from the files, which must all be ORC
-  std::string valid_write_ids;           // Hive's text; empty: everything on disk is committed
-  std::string valid_txns;                // Hive's text, "all", or empty
+  std::string location;                       // absolute, normalised
+  std::optional<TableDefinition> definition;  // none: from the files, which must all be ORC
+  std::string valid_write_ids;                // Hive's text; empty: everything on disk is committed
+  std::string valid_txns;                     // Hive's text, "all", or empty
 };
 struct RegisterFindings {
   state::RegisterTable command;    // without its request key

@@ -36,7 +36,7 @@ absl::Status Register(const Dependencies& d,
   scan.valid_write_ids = request.valid_write_ids();
   scan.valid_txns = request.valid_txns();
   if (!request.columns().empty()) {
-    RegisterScan::Definition& definition = scan.definition.emplace();
+    TableDefinition& definition = scan.definition.emplace();
     SKEP_ASSIGN_OR_RETURN(
         definition.schema,
         wire::SchemaFromProto(request.columns(), request.partition_columns(), request.bucketing()));
