@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "storage/base/text.h"
+#include "storage/fs/file_system.h"
 #include "storage/fs/posix_error.h"
 #include "storage/fs/posix_retry.h"
 #include "storage/model/errors.h"
@@ -30,9 +31,10 @@ std::string ValueOf(std::string_view content, std::string_view key) {
   return "unknown";
 }
 
-absl::Status HeldByAnother(int fd, const std::string& path) {
+absl::Status HeldByAnother(const std::string& path) {
+  const fs::UniqueFd fd(RetryOnEintr([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   char content[200];
-  const ssize_t got = RetryOnEintr([&] { return ::pread(fd, content, sizeof content, 0); });
+  const ssize_t got = RetryOnEintr([&] { return ::pread(fd.get(), content, sizeof content, 0); });
   const std::string_view text(content, got > 0 ? static_cast<size_t>(got) : 0);
   const std::string pid = ValueOf(text, "pid=");
   const std::string since = ValueOf(text, "since=");
@@ -49,13 +51,17 @@ absl::Status HeldByAnother(int fd, const std::string& path) {
 }  // namespace
 
 absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path, Timestamp now) {
-  fs::UniqueFd fd(
+  const std::string parent = fs::ParentPath(path);
+  const char* const dir = parent.empty() ? "." : parent.c_str();
+  fs::UniqueFd held(RetryOnEintr([&] { return ::open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!held.is_open()) return PosixError(errno, "open", dir, Access::kWrite);
+  if (RetryOnEintr([&] { return ::flock(held.get(), LOCK_EX | LOCK_NB); }) != 0) {
+    if (errno == EWOULDBLOCK) return HeldByAnother(path);
+    return PosixError(errno, "lock", dir, Access::kWrite);
+  }
+  const fs::UniqueFd fd(
       RetryOnEintr([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640); }));
   if (!fd.is_open()) return PosixError(errno, "open", path, Access::kWrite);
-  if (RetryOnEintr([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
-    if (errno == EWOULDBLOCK) return HeldByAnother(fd.get(), path);
-    return PosixError(errno, "lock", path, Access::kWrite);
-  }
   const std::string content = fmt::format("pid={} since={}\n", ::getpid(), FormatRfc3339(now));
   if (::ftruncate(fd.get(), 0) != 0) return PosixError(errno, "write", path, Access::kWrite);
   const ssize_t put =
@@ -64,7 +70,7 @@ absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path, Timestamp no
   if (put < 0 && errno != ENOSPC && errno != EDQUOT) {
     return PosixError(errno, "write", path, Access::kWrite);
   }
-  return LockFile(std::move(fd));
+  return LockFile(std::move(held));
 }
 
 }  // namespace skep::meta

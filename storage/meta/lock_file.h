@@ -9,11 +9,12 @@
 
 namespace skep::meta {
 
-// The mark that one daemon uses a data directory: a file with its process id and start time, held
-// by flock(2), so the mark goes with the process however it ends. The file itself stays. Move-only.
+// The mark that one daemon uses a data directory: the directory itself is held by flock(2), so the
+// mark goes with the process however it ends, and nobody removes it by cleaning up; a file in it
+// says who holds it since when. The file itself stays. Move-only.
 class LockFile {
  public:
-  // `now` is the start time that goes into the file. Errors: kStoreBusy naming the holder's process
+  // `path` is the file's, `now` the start time that goes into it. Errors: kStoreBusy naming the holder's process
   // id and start time (metadata path, pid, since); else as fs::PosixError.
   static absl::StatusOr<LockFile> Acquire(const std::string& path, Timestamp now);
 

@@ -37,6 +37,15 @@ TEST(LockFile, SaysWhoHoldsItSinceWhen) {
   EXPECT_THAT(refused, HasMessage(AllOf(HasSubstr(pid), HasSubstr(dir / "skep.lock"))));
 }
 
+TEST(LockFile, HoldsWithoutItsFileToo) {
+  const TempDir dir;
+  SKEP_ASSERT_OK_AND_ASSIGN(const LockFile held, LockFile::Acquire(dir / "skep.lock", kStart));
+  ASSERT_EQ(::unlink((dir / "skep.lock").c_str()), 0) << "an operator takes it for a leftover";
+  const absl::Status refused = LockFile::Acquire(dir / "skep.lock", kStart).status();
+  EXPECT_THAT(refused, HasReason(ErrorReason::kStoreBusy));
+  EXPECT_EQ(MetadataOf(refused)["pid"], "unknown");
+}
+
 TEST(LockFile, IsFreeAgainWhenItsHolderIsGone) {
   const TempDir dir;
   std::optional<LockFile> held;
