@@ -131,7 +131,13 @@ ExitCode Daemon::Serve(absl::Status* status) {
   }
   port_ = std::make_unique<LoopCommandPort>(*server_);
   pool_ = std::make_unique<ThreadExecutor>("skep-pool", 2, clock_);
-  desk_ = std::make_unique<duties::DirectoryDesk>(Rules(), *port_, *pool_, clock_, fs_);
+  desk_ = std::make_unique<duties::DirectoryDesk>(
+      Rules(),
+      duties::DutiesAtWork{settings_.cleaner.enabled, settings_.compactor.workers > 0},
+      *port_,
+      *pool_,
+      clock_,
+      fs_);
   directories_ = std::make_unique<DeskPort>(*desk_);
   dependencies_ = std::make_unique<rpc::Dependencies>(
       rpc::Dependencies{server_->port(), *pool_, fs_, *directories_, facts_});

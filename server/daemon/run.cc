@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -105,6 +107,17 @@ int Serve(Daemon& daemon, const Settings& settings) {
   }
 }
 
+// Not a reason to refuse the start: what lies elsewhere is served, and it may be mounted later.
+void WarnOfMissingRoots(const Settings& settings) {
+  for (const std::string& root : settings.warehouse.roots) {
+    if (::access(root.c_str(), X_OK) == 0) continue;
+    const int error = errno;
+    Log(LogLevel::kWarn,
+        "warehouse.unreachable",
+        {{"root", root}, {"error", std::strerror(error)}});
+  }
+}
+
 int RunDaemon(const Settings& settings, DaemonHooks hooks) {
   ConfigureLog(settings.log);
   wire::LogWhatProtobufSays();
@@ -113,6 +126,7 @@ int RunDaemon(const Settings& settings, DaemonHooks hooks) {
   Log(LogLevel::kInfo,
       "daemon.start",
       {{"version", kVersion}, {"pid", static_cast<int64_t>(::getpid())}});
+  WarnOfMissingRoots(settings);
   Daemon daemon(settings, std::move(hooks));
   daemon.OnFatal(&Signals::RaiseFatal);
   const Daemon::StartResult started = daemon.Start();
@@ -156,8 +170,8 @@ int Run(int argc, char** argv, DaemonHooks hooks) {
     return kExitOk;
   }
   if (!line.check_store.empty()) {
-    return CheckStoreFiles(
-        config.settings, line.check_store == "deep" ? CheckDepth::kDeep : CheckDepth::kQuick);
+    return CheckStoreFiles(config.settings,
+                           line.check_store == "deep" ? CheckDepth::kDeep : CheckDepth::kQuick);
   }
   Signals::Block();
   const int code = RunDaemon(config.settings, std::move(hooks));

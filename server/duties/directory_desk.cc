@@ -40,9 +40,18 @@ std::vector<state::CleanTask> CleanTasks(const state::State& state,
 
 }  // namespace
 
-DirectoryDesk::DirectoryDesk(
-    InitiatorRules rules, CommandPort& port, Executor& executor, Clock& clock, fs::FileSystem& fs)
-    : rules_(std::move(rules)), port_(port), executor_(executor), clock_(clock), fs_(fs) {}
+DirectoryDesk::DirectoryDesk(InitiatorRules rules,
+                             DutiesAtWork at_work,
+                             CommandPort& port,
+                             Executor& executor,
+                             Clock& clock,
+                             fs::FileSystem& fs)
+    : rules_(std::move(rules)),
+      at_work_(at_work),
+      port_(port),
+      executor_(executor),
+      clock_(clock),
+      fs_(fs) {}
 
 void DirectoryDesk::ScanForRegister(RegisterScanRequest request, Done<RegisterScanResult> done) {
   executor_.Post([this, request = std::move(request), done = std::move(done)]() mutable {
@@ -81,7 +90,7 @@ void DirectoryDesk::ExplainCleaner(std::optional<TableName> table,
         if (!tasks.ok()) return done(tasks.status());
         std::vector<CleanerEntry> entries;
         for (state::CleanTask& task : *tasks) {
-          entries.push_back(ExplainClean(fs_, std::move(task), clock_.Now()));
+          entries.push_back(ExplainClean(fs_, std::move(task), at_work_, clock_.Now()));
         }
         done(std::move(entries));
       });
@@ -99,7 +108,7 @@ void DirectoryDesk::ExplainCompactions(TableName table,
       },
       [this, done = std::move(done)](absl::StatusOr<CompactionFacts> facts) mutable {
         if (!facts.ok()) return done(facts.status());
-        done(ExplainCompaction(fs_, *facts, rules_, clock_.Now()));
+        done(ExplainCompaction(fs_, *facts, rules_, at_work_, clock_.Now()));
       });
 }
 

@@ -31,6 +31,7 @@ class DirectoryDesk {
 
   // All must outlive the desk, and the desk the executor's tasks.
   DirectoryDesk(InitiatorRules rules,
+                DutiesAtWork at_work,
                 CommandPort& port,
                 Executor& executor,
                 Clock& clock,
@@ -54,6 +55,7 @@ class DirectoryDesk {
 
  private:
   const InitiatorRules rules_;
+  const DutiesAtWork at_work_;
   CommandPort& port_;
   Executor& executor_;
   Clock& clock_;

@@ -34,17 +34,26 @@ absl::StatusOr<std::vector<std::string>> DirectoriesToRemove(fs::FileSystem& fs,
 }
 
 std::string PinText(const state::Pin& pin) {
-  const std::string who = pin.user.empty() ? "" : fmt::format(" of {}@{}", pin.user, pin.host);
-  return fmt::format("transaction {}{}, open since {}{}",
-                     pin.txn.value(),
-                     Printable(who),
-                     FormatRfc3339(pin.open_time),
-                     pin.ended         ? " and ended by the server, whose readers may not know yet"
-                     : pin.every_table ? ", which has not named its tables yet"
-                                       : "");
+  std::string text = fmt::format("transaction {}", pin.txn.value());
+  if (!pin.user.empty()) text += fmt::format(" of {}@{}", pin.user, pin.host);
+  // Of one that ended before the last start nothing but its id and its lease is kept.
+  if (pin.open_time != Timestamp()) text += ", open since " + FormatRfc3339(pin.open_time);
+  if (pin.ended) {
+    text +=
+        ", ended by the server; its reader may not know yet, so its files stay for one more "
+        "lease";
+  } else if (pin.every_table) {
+    text +=
+        ", which has not named its tables (again after the restart of the server, if it named "
+        "them before)";
+  }
+  return Printable(text);
 }
 
-std::string CleanSummary(const state::CleanTask& task, size_t directories, Timestamp now) {
+std::string CleanSummary(const state::CleanTask& task,
+                         size_t directories,
+                         const DutiesAtWork& at_work,
+                         Timestamp now) {
   const bool one = directories == 1;
   const std::string what = fmt::format("{} replaced by compaction {}",
                                        Counted(static_cast<int64_t>(directories), "directory"),
@@ -60,6 +69,11 @@ std::string CleanSummary(const state::CleanTask& task, size_t directories, Times
                        PinText(task.pinned_by.front()),
                        others == 0 ? "" : fmt::format(", and {} more", others),
                        one ? "it" : "them");
+  }
+  if (!at_work.cleaner) {
+    return fmt::format("{} {}: this server's cleaner is off (cleaner.enabled = false).",
+                       what,
+                       one ? "stays" : "stay");
   }
   if (task.row.next_clean_time > now) {
     return fmt::format(
@@ -100,7 +114,8 @@ std::string LockInTheWay(const state::State& state,
 
 // What a queued or running compaction is at, as the obstacle of another.
 std::optional<std::string> UnderWay(std::span<const CompactionRow> of_object,
-                                    const std::string& lock) {
+                                    const std::string& lock,
+                                    const DutiesAtWork& at_work) {
   for (const CompactionRow& row : of_object) {
     if (row.state == CompactionState::kWorking) {
       return fmt::format("compaction {} is being worked on by {} since {}",
@@ -109,7 +124,8 @@ std::optional<std::string> UnderWay(std::span<const CompactionRow> of_object,
                          FormatRfc3339(row.start_time));
     }
     if (row.state != CompactionState::kInitiated) continue;
-    const std::string why = lock.empty() ? "for a worker" : "with its turn: " + lock;
+    std::string why = lock.empty() ? "for a worker" : "with its turn: " + lock;
+    if (!at_work.workers) why = "for ever: this server has no workers (compactor.workers = 0)";
     return fmt::format("compaction {} is queued since {} and waits {}{}",
                        row.id.value(),
                        FormatRfc3339(row.enqueue_time),
@@ -129,12 +145,15 @@ std::optional<CompactionRow> Latest(std::span<const CompactionRow> of_object) {
 
 }  // namespace
 
-CleanerEntry ExplainClean(fs::FileSystem& fs, state::CleanTask task, Timestamp now) {
+CleanerEntry ExplainClean(fs::FileSystem& fs,
+                          state::CleanTask task,
+                          const DutiesAtWork& at_work,
+                          Timestamp now) {
   CleanerEntry entry;
   absl::StatusOr<std::vector<std::string>> names = DirectoriesToRemove(fs, task);
   if (names.ok()) {
     entry.directories = *std::move(names);
-    entry.summary = CleanSummary(task, entry.directories.size(), now);
+    entry.summary = CleanSummary(task, entry.directories.size(), at_work, now);
   } else {
     entry.summary = "The directory cannot be read: " + MessageOf(names.status());
   }
@@ -161,6 +180,7 @@ absl::StatusOr<CompactionFacts> ReadCompactionFacts(const state::State& state,
 absl::StatusOr<std::vector<CompactionEntry>> ExplainCompaction(fs::FileSystem& fs,
                                                                const CompactionFacts& facts,
                                                                const InitiatorRules& rules,
+                                                               const DutiesAtWork& at_work,
                                                                Timestamp now) {
   std::vector<CompactionEntry> entries;
   const TableRow& table = facts.table.table;
@@ -170,7 +190,7 @@ absl::StatusOr<std::vector<CompactionEntry>> ExplainCompaction(fs::FileSystem& f
     if (const auto obstacle =
             FindObstacle(table, entry.partition, facts.of_partition[i], rules, now)) {
       entry.blocked_by =
-          UnderWay(facts.of_partition[i], facts.locked_by[i]).value_or(obstacle->reason);
+          UnderWay(facts.of_partition[i], facts.locked_by[i], at_work).value_or(obstacle->reason);
     }
     entry.latest = Latest(facts.of_partition[i]);
     if (table.kind == TableKind::kFullAcid) {

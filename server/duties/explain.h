@@ -15,6 +15,12 @@
 
 namespace skep::duties {
 
+// Which duties the daemon has; without one, what it would do next waits for ever.
+struct DutiesAtWork {
+  bool cleaner = true;
+  bool workers = true;
+};
+
 // ---- why are directories that a compaction replaced still there ----
 
 struct CleanerEntry {
@@ -24,7 +30,10 @@ struct CleanerEntry {
 };
 
 // One entry. A directory that cannot be read is said in the summary, not an error.
-CleanerEntry ExplainClean(fs::FileSystem& fs, state::CleanTask task, Timestamp now);
+CleanerEntry ExplainClean(fs::FileSystem& fs,
+                          state::CleanTask task,
+                          const DutiesAtWork& at_work,
+                          Timestamp now);
 
 // ---- what would the initiator do ----
 
@@ -50,6 +59,7 @@ struct CompactionEntry {
 absl::StatusOr<std::vector<CompactionEntry>> ExplainCompaction(fs::FileSystem& fs,
                                                                const CompactionFacts& facts,
                                                                const InitiatorRules& rules,
+                                                               const DutiesAtWork& at_work,
                                                                Timestamp now);
 
 }  // namespace skep::duties

@@ -70,6 +70,14 @@ absl::StatusOr<std::string> ResolveLocation(fs::FileSystem& fs,
     return NotAllowed(*normal, roots, "cannot be reached: " + MessageOf(resolved.status()));
   for (const std::string& root : roots) {
     const absl::StatusOr<std::string> real_root = fs.Canonical(root);
+    if (!real_root.ok() && fs::IsInside(root, *normal)) {
+      return NotAllowed(*normal,
+                        roots,
+                        fmt::format("lies in the warehouse root {}, which cannot be reached: {}; "
+                                    "create or mount it",
+                                    root,
+                                    MessageOf(real_root.status())));
+    }
     if (!real_root.ok() || !fs::IsInside(*real_root, *resolved)) continue;
     if (*resolved == *real_root) {
       return NotAllowed(*normal, roots, "is a warehouse root itself; give a directory below it");

@@ -116,7 +116,8 @@ absl::Status Registry::CheckLocation(const TableName& name, const std::string& l
         ErrorReason::kLocationNotAllowed,
         fmt::format("{} cannot be given to {} yet: {} was dropped there at sequence {} and a "
                     "transaction with an older snapshot may still read it; wait for its end "
-                    "(`skepctl show transactions`) or choose another directory",
+                    "(`skepctl show transactions`; where that shows none, one that the server "
+                    "ended keeps its files for one more lease) or choose another directory",
                     location,
                     name.ToString(),
                     row.name.ToString(),

@@ -98,13 +98,15 @@ std::string CleanerText(const Json& reply, const TimeCells& times) {
     std::set<std::string> open;
     for (const Json& pin : List(entry, "pins")) {
       if (!Flag(pin, "ended")) open.insert(Text(pin, "txnId"));
-      text += fmt::format("  pinned by transaction {} of {}, opened {}, snapshot {}{}{}\n",
-                          Text(pin, "txnId"),
-                          OwnerOf(pin),
-                          times.Show(pin, "openTime"),
-                          Text(pin, "snapshotSeq"),
-                          Flag(pin, "everyTable") ? ", pins every table until it names one" : "",
-                          Flag(pin, "ended") ? ", ended, its pin lives one more lease" : "");
+      // Of a transaction that ended before the server's last start only its id is known.
+      const bool known = !Text(pin, "user").empty();
+      text += fmt::format(
+          "  pinned by transaction {}{}, snapshot {}{}{}\n",
+          Text(pin, "txnId"),
+          known ? fmt::format(" of {}, opened {}", OwnerOf(pin), times.Show(pin, "openTime")) : "",
+          Text(pin, "snapshotSeq"),
+          Flag(pin, "everyTable") ? ", pins every table until it names one" : "",
+          Flag(pin, "ended") ? ", ended, its pin lives one more lease" : "");
     }
     text += ByForce(open);
     std::string next = times.ShowDue(compaction, "nextCleanTime");

@@ -1,9 +1,9 @@
 #include "server/rpc/commands/compaction_commands.h"
 
 #include "proto/wire/base_wire.h"
-#include "server/rpc/commands/txn_commands.h"
 #include "proto/wire/enums_wire.h"
 #include "proto/wire/page_token.h"
+#include "server/rpc/commands/txn_commands.h"
 #include "storage/base/status_macros.h"
 
 namespace skep::wire {
@@ -55,7 +55,7 @@ void ToProto(const state::Pin& from, v1::ExplainCleanerResponse::Pin* to) {
   to->set_user(from.user);
   to->set_host(from.host);
   to->set_agent(from.agent);
-  ToProto(from.open_time, to->mutable_open_time());
+  if (from.open_time != Timestamp()) ToProto(from.open_time, to->mutable_open_time());
 }
 
 }  // namespace skep::wire

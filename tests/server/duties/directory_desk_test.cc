@@ -51,7 +51,7 @@ class DirectoryDeskTest : public ::testing::Test {
   }
 
   DutyWorld world_;
-  DirectoryDesk desk_{InitiatorRules(), world_.port, world_.executor, world_.clock, world_.fs};
+  DirectoryDesk desk_{InitiatorRules(), {}, world_.port, world_.executor, world_.clock, world_.fs};
 };
 
 std::vector<std::string> Shown(const std::vector<DirectoryInfo>& directories) {
@@ -149,6 +149,31 @@ TEST_F(DirectoryDeskTest, ExplainsWhatTheCleanerGaveUp) {  // RB-1
   SKEP_ASSERT_OK_AND_ASSIGN(entries, WhyNotCleaned(NameOf("t")));
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_NE(entries[0].task.row.id, id);
+}
+
+TEST_F(DirectoryDeskTest, SaysWhichDutiesAreOff) {
+  world_.CreateTable("t");
+  world_.CreateTable("u");
+  for (int i = 0; i < 2; ++i) world_.InsertOne("t");
+  world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  world_.Enqueue("u", "", CompactionType::kMajor);
+  DirectoryDesk idle(InitiatorRules(),
+                     {.cleaner = false, .workers = false},
+                     world_.port,
+                     world_.executor,
+                     world_.clock,
+                     world_.fs);
+  const auto cleaner = Answer<std::vector<CleanerEntry>>(
+      [&](auto done) { idle.ExplainCleaner(NameOf("t"), std::move(done)); });
+  ASSERT_THAT(cleaner, IsOk());
+  ASSERT_THAT(*cleaner, SizeIs(1));
+  EXPECT_THAT(cleaner->front().summary, HasSubstr("cleaner is off (cleaner.enabled = false)"));
+  const auto compaction = Answer<std::vector<CompactionEntry>>(
+      [&](auto done) { idle.ExplainCompactions(NameOf("u"), "", std::move(done)); });
+  ASSERT_THAT(compaction, IsOk());
+  ASSERT_THAT(*compaction, SizeIs(1));
+  EXPECT_THAT(compaction->front().blocked_by, HasSubstr("no workers (compactor.workers = 0)"));
 }
 
 TEST_F(DirectoryDeskTest, ExplainsWhomTheCleanerWaitsFor) {

@@ -56,6 +56,16 @@ TEST_F(TableLocationTest, APlaceInsideARootHasOneSpelling) {
   }
 }
 
+TEST_F(TableLocationTest, ARootThatIsNotThereIsNamedAsTheCause) {
+  roots_.push_back(dir_ / "unmounted");
+  const absl::Status refused = Resolve(dir_ / "unmounted/sales.db/orders").status();
+  EXPECT_THAT(refused, HasReason(ErrorReason::kLocationNotAllowed));
+  EXPECT_THAT(refused,
+              testing::HasMessage(
+                  ::testing::AllOf(::testing::HasSubstr("warehouse root " + (dir_ / "unmounted")),
+                                   ::testing::HasSubstr("create or mount it"))));
+}
+
 TEST_F(TableLocationTest, EverythingElseIsRefusedWithThePathAndTheRoots) {
   struct Case {
     const char* name;
