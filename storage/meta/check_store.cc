@@ -102,6 +102,13 @@ class Checker {
       Happened("the snapshot of " + what, txn.snapshot_seq);
       if (txn.snapshot_seq < txn.opened_seq) Found("{} has a snapshot older than itself", what);
     }
+    for (const auto& [key, replica] : s_.replicas) {
+      if (s_.txns.contains(replica.txn)) continue;
+      Found("transaction {} stands for {} of {} and is not open",
+            replica.txn.value(),
+            replica.source.value(),
+            replica.policy);
+    }
     TxnId last_aborted;
     for (const auto& [first, aborted] : s_.aborted_txns) {
       const std::string what =

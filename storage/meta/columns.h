@@ -45,6 +45,13 @@ void Columns(Io& io, Row& row) {
   io("abort_only", row.abort_only);
 }
 
+template <class Io, RowOf<ReplicaRow> Row>
+void Columns(Io& io, Row& row) {
+  io("policy", row.policy);
+  io("source_txn_id", row.source);
+  io("txn_id", row.txn);
+}
+
 template <class Io, RowOf<ResolvedTxnRow> Row>
 void Columns(Io& io, Row& row) {
   io("end_seq", row.end_seq);
@@ -201,6 +208,11 @@ void Columns(Io& io, Row& row) {
 template <class Io, RowOf<EraseTxn> Erase>
 void Columns(Io& io, Erase& erase) {
   io("txn_id", erase.id);
+}
+template <class Io, RowOf<EraseReplica> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("policy", erase.policy);
+  io("source_txn_id", erase.source);
 }
 template <class Io, RowOf<EraseAbortedTxns> Erase>
 void Columns(Io& io, Erase& erase) {

@@ -24,6 +24,7 @@ enum class Kind : uint8_t {
   kLock,
   kCompaction,
   kRequest,
+  kReplica,
   kAllOfLock,
   kAllOfTxnComponents,
   kAllOfTable,
@@ -105,9 +106,15 @@ class BackwardWalk {
     return First({Kind::kCompaction, e.row.id.value()});
   }
   bool operator()(const Put<RequestRow>& e) { return First({Kind::kRequest, e.row.slot}); }
+  bool operator()(const Put<ReplicaRow>& e) {
+    return First({Kind::kReplica, e.row.source.value(), 0, 0, e.row.policy});
+  }
 
   bool operator()(const EraseTxn& e) {
     return First({Kind::kTxn, e.id.value()}) && e.id <= stored_.txn;
+  }
+  bool operator()(const EraseReplica& e) {
+    return First({Kind::kReplica, e.source.value(), 0, 0, e.policy});
   }
   bool operator()(const EraseAbortedTxns& e) {
     return First({Kind::kAbortedTxns, e.first.value()});

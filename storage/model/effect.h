@@ -20,6 +20,10 @@ struct Put {  // insert or replace by key
 struct EraseTxn {
   TxnId id;
 };
+struct EraseReplica {
+  std::string policy;
+  TxnId source;
+};
 struct EraseAbortedTxns {
   TxnId first;
 };
@@ -78,6 +82,7 @@ using Effect = std::variant<Put<CounterRow>,
                             Put<LockRow>,
                             Put<CompactionRow>,
                             Put<RequestRow>,
+                            Put<ReplicaRow>,
                             EraseTxn,
                             EraseAbortedTxns,
                             EraseTable,
@@ -90,7 +95,8 @@ using Effect = std::variant<Put<CounterRow>,
                             EraseWriteMark,
                             EraseLock,
                             EraseCompaction,
-                            ForgetResolved>;
+                            ForgetResolved,
+                            EraseReplica>;
 
 using Effects = std::vector<Effect>;
 

@@ -49,6 +49,14 @@ struct TxnRow {
   friend bool operator==(const TxnRow&, const TxnRow&) = default;
 };
 
+// An open transaction that stands for one of another server (OPN-11). Key: policy, source.
+struct ReplicaRow {
+  std::string policy;
+  TxnId source;  // there
+  TxnId txn;     // here
+  friend bool operator==(const ReplicaRow&, const ReplicaRow&) = default;
+};
+
 // An ended transaction, kept until no live snapshot is older than `end_seq`: such snapshots still
 // see it open.
 struct ResolvedTxnRow {

@@ -16,6 +16,7 @@ class Applier {
 
   void operator()(const Put<CounterRow>& e) { s_.counters = e.row; }
   void operator()(const Put<TxnRow>& e) { s_.txns[e.row.id] = e.row; }
+  void operator()(const Put<ReplicaRow>& e) { s_.replicas[{e.row.policy, e.row.source}] = e.row; }
   void operator()(const Put<ResolvedTxnRow>& e) {
     s_.resolved_txns[{e.row.end_seq, e.row.id}] = e.row;
   }
@@ -39,6 +40,7 @@ class Applier {
   void operator()(const Put<RequestRow>& e) { s_.requests[e.row.slot] = e.row; }
 
   void operator()(const EraseTxn& e) { s_.txns.erase(e.id); }
+  void operator()(const EraseReplica& e) { s_.replicas.erase({e.policy, e.source}); }
   void operator()(const EraseAbortedTxns& e) { s_.aborted_txns.erase(e.first); }
   void operator()(const EraseTable& e) {
     s_.tables.erase(e.id);

@@ -14,6 +14,7 @@ namespace skep {
 struct StoredState {
   CounterRow counters;
   std::map<TxnId, TxnRow> txns;
+  std::map<std::pair<std::string, TxnId>, ReplicaRow> replicas;  // by policy, source
   std::map<std::pair<CommitSeq, TxnId>, ResolvedTxnRow> resolved_txns;
   std::map<TxnId, AbortedTxnsRow> aborted_txns;  // by first
   std::map<TableId, TableRow> tables;

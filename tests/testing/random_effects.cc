@@ -215,6 +215,8 @@ Effect RandomEffects::NextPut(int kind) {
       return Put<LockRow>{Lock()};
     case 12:
       return Put<CompactionRow>{Compaction()};
+    case 13:
+      return Put<ReplicaRow>{{Text(), NextId<TxnId>(), NextId<TxnId>()}};
     default:
       return Put<RequestRow>{Request()};
   }
@@ -246,6 +248,8 @@ Effect RandomEffects::NextErase(int kind) {
       return EraseLock{NextId<LockId>()};
     case 11:
       return EraseCompaction{NextId<CompactionId>()};
+    case 12:
+      return EraseReplica{Text(), NextId<TxnId>()};
     default:
       return ForgetResolved{CommitSeq(Below(12))};
   }
@@ -255,8 +259,8 @@ Effects RandomEffects::NextUnit(int size) {
   Effects unit;
   for (int i = 0; i < size; ++i) {
     // Puts twice as often as erases, so that there is something to erase.
-    unit.push_back(Below(3) < 2 ? NextPut(static_cast<int>(Below(14)))
-                                : NextErase(static_cast<int>(Below(13))));
+    unit.push_back(Below(3) < 2 ? NextPut(static_cast<int>(Below(15)))
+                                : NextErase(static_cast<int>(Below(14))));
   }
   ++seq_;
   unit.push_back(Put<CounterRow>{{CommitSeq(seq_),

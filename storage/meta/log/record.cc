@@ -52,6 +52,8 @@ inline constexpr uint8_t kTagOf<Put<CompactionRow>> = 14;
 template <>
 inline constexpr uint8_t kTagOf<Put<RequestRow>> = 15;
 template <>
+inline constexpr uint8_t kTagOf<Put<ReplicaRow>> = 16;
+template <>
 inline constexpr uint8_t kTagOf<EraseTxn> = 33;
 template <>
 inline constexpr uint8_t kTagOf<EraseAbortedTxns> = 34;
@@ -77,6 +79,8 @@ template <>
 inline constexpr uint8_t kTagOf<EraseCompaction> = 44;
 template <>
 inline constexpr uint8_t kTagOf<ForgetResolved> = 45;
+template <>
+inline constexpr uint8_t kTagOf<EraseReplica> = 46;
 
 using ReadEffect = void (*)(FieldReader&, Effects&);
 

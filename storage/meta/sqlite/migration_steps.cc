@@ -197,10 +197,21 @@ ALTER TABLE ended_transactions ADD COLUMN pinned_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE ended_transactions SET pinned_ms = 300000 WHERE committed = 0;
 )sql";
 
+// Which open transaction stands for which one of another server.
+constexpr std::string_view kReplicatedTransactions = R"sql(
+CREATE TABLE replicated_transactions (
+  policy TEXT NOT NULL,
+  source_txn_id INTEGER NOT NULL,
+  txn_id INTEGER NOT NULL,
+  PRIMARY KEY (policy, source_txn_id)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 constexpr MigrationStep kSteps[] = {
     {1, "first schema", kFirstSchema},
     {2, "store identity", kStoreIdentity},
     {3, "pins of ended transactions", kPinnedAfterEnd},
+    {4, "replicated transactions", kReplicatedTransactions},
 };
 
 }  // namespace

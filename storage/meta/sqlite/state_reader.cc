@@ -58,6 +58,7 @@ absl::StatusOr<StoredState> ReadState(Database& db) {
   StoredState state;
   const absl::Status status = ReadTables<CounterRow,
                                          TxnRow,
+                                         ReplicaRow,
                                          ResolvedTxnRow,
                                          AbortedTxnsRow,
                                          TableRow,

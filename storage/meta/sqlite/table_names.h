@@ -16,6 +16,8 @@ inline constexpr std::string_view kTableOf<CounterRow> = "counters";
 template <>
 inline constexpr std::string_view kTableOf<TxnRow> = "open_transactions";
 template <>
+inline constexpr std::string_view kTableOf<ReplicaRow> = "replicated_transactions";
+template <>
 inline constexpr std::string_view kTableOf<ResolvedTxnRow> = "ended_transactions";
 template <>
 inline constexpr std::string_view kTableOf<AbortedTxnsRow> = "aborted_transactions";

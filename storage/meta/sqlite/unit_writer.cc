@@ -47,6 +47,9 @@ std::vector<std::string> DeleteFrom(std::initializer_list<std::string_view> tabl
 std::vector<std::string> SqlOf(const EraseTxn&) {
   return DeleteFrom({kTableOf<TxnRow>}, "txn_id = ?1");
 }
+std::vector<std::string> SqlOf(const EraseReplica&) {
+  return DeleteFrom({kTableOf<ReplicaRow>}, "policy = ?1 AND source_txn_id = ?2");
+}
 std::vector<std::string> SqlOf(const EraseAbortedTxns&) {
   return DeleteFrom({kTableOf<AbortedTxnsRow>}, "first_txn_id = ?1");
 }

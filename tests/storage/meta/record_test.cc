@@ -193,7 +193,7 @@ TEST(Record, StopsAtATagItDoesNotKnow) {
   header.seq = CommitSeq(7);
   header.effects = 1;
   Effects effects;
-  for (const char tag : {'\0', '\x10', '\x20', '\x3f', '\x40', '\xff'}) {
+  for (const char tag : {'\0', '\x11', '\x20', '\x3f', '\x40', '\xff'}) {
     body[0] = tag;
     const absl::Status status = DecodeBody(header, body, effects);
     EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
