@@ -206,7 +206,10 @@ TxnSnapshot AllTxnsVisible() {
 }
 
 std::string FormatTxnList(const TxnSnapshot& snapshot) {
-  return FormatIdFields(snapshot.ids, true);
+  if (!snapshot.ids.IsOpen(snapshot.own.value())) return FormatIdFields(snapshot.ids, true);
+  ValidIds ids = snapshot.ids;
+  std::erase(ids.open, snapshot.own.value());
+  return FormatIdFields(ids, true);
 }
 
 absl::StatusOr<TxnSnapshot> ParseTxnList(std::string_view text) {

@@ -87,7 +87,8 @@ TxnSnapshot AllTxnsVisible();
 
 // ---- Hive's text forms (SER-1…SER-10) ----
 
-// "HIGH:MIN_OPEN:OPEN,…:ABORTED,…". Runs of five or more ids of one state print as a-b.
+// "HIGH:MIN_OPEN:OPEN,…:ABORTED,…". Runs of five or more ids of one state print as a-b. The own
+// transaction is no exception (SNP-7).
 std::string FormatTxnList(const TxnSnapshot& snapshot);
 // Accepts ranges. MIN_OPEN is recomputed from OPEN; a text that contradicts itself (unordered, an
 // id above HIGH, an id both open and aborted) is refused. Errors: kInvalidRequest naming the field
