@@ -23,6 +23,7 @@ namespace skep::wire {
 inline constexpr int64_t kMaxUserBytes = 128;
 inline constexpr int64_t kMaxHostBytes = 256;
 inline constexpr int64_t kMaxAgentBytes = 1024;
+inline constexpr int64_t kMaxPolicyBytes = 256;
 inline constexpr int64_t kMaxPartitionBytes = 4000;
 inline constexpr int64_t kMaxPartitionValueBytes = 1024;
 inline constexpr int64_t kMaxOpenPerCall = 1000;

@@ -87,6 +87,21 @@ void ToProto(const ValidIds& from, v1::ValidIds* to) { WriteIds(from, to); }
 
 absl::StatusOr<ValidIds> FromProto(const v1::ValidIds& from) { return ReadIds(from); }
 
+void ToProto(const ValidIdsChange& from, CommitSeq since, v1::ValidIdsChange* to) {
+  to->set_since_version(since.value());
+  to->mutable_opened()->Add(from.opened.begin(), from.opened.end());
+  to->mutable_closed()->Add(from.closed.begin(), from.closed.end());
+  WriteRanges(from.aborted, to->mutable_aborted());
+}
+
+absl::StatusOr<ValidIdsChange> FromProto(const v1::ValidIdsChange& from, int64_t high) {
+  ValidIdsChange change;
+  SKEP_ASSIGN_OR_RETURN(change.opened, ReadAscending(from.opened(), "opened"));
+  SKEP_ASSIGN_OR_RETURN(change.closed, ReadAscending(from.closed(), "closed"));
+  SKEP_ASSIGN_OR_RETURN(change.aborted, ReadRanges(from.aborted(), high));
+  return change;
+}
+
 void ToProto(const TxnSnapshot& from, v1::GetSnapshotResponse* to) {
   to->set_snapshot_seq(from.seq.value());
   ToProto(from.ids, to->mutable_txns());

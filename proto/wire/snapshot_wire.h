@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 
 #include "storage/model/snapshot.h"
+#include "storage/model/snapshot_change.h"
 
 #include "proto/skep/v1/table.pb.h"
 #include "proto/skep/v1/transaction.pb.h"
@@ -18,6 +19,11 @@ void ToProto(const ValidIds& from, v1::ValidIds* to);
 // Errors: kInvalidRequest for lists that are not ascending, pass the high mark, or name an id
 // twice.
 absl::StatusOr<ValidIds> FromProto(const v1::ValidIds& from);
+
+// `since` is the version that the asker named.
+void ToProto(const ValidIdsChange& from, CommitSeq since, v1::ValidIdsChange* to);
+// Errors: as for ValidIds. `high`: the mark that comes with it.
+absl::StatusOr<ValidIdsChange> FromProto(const v1::ValidIdsChange& from, int64_t high);
 
 // `own` does not travel: the asker knows it.
 void ToProto(const TxnSnapshot& from, v1::GetSnapshotResponse* to);

@@ -22,9 +22,12 @@ namespace {
 state::Options StateOptions(const Settings& settings) {
   state::Options options;
   options.txn_timeout = settings.txn.timeout;
+  options.replication_timeout = settings.txn.replication_timeout;
   options.max_open_txns = settings.txn.max_open;
+  options.max_open_txns_per_user = settings.txn.max_open_per_user;
   options.max_batch = settings.txn.max_batch;
   options.max_lock_components = settings.lock.max_components;
+  options.reader_bypass = settings.lock.reader_bypass;
   options.claim_lease = settings.compactor.worker_lease;
   options.history_succeeded = settings.history.succeeded;
   options.history_failed = settings.history.failed;

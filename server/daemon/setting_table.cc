@@ -290,6 +290,13 @@ void AddTxnKeys(std::vector<Setting>* table) {
       kSecond,
       kDay));
   table->push_back(DurationKey(
+      "txn.replication_timeout",
+      "11d",
+      "Lease of a transaction that stands for one of another server.",
+      [](Settings & s) -> auto& { return s.txn.replication_timeout; },
+      kSecond,
+      100 * kDay));
+  table->push_back(DurationKey(
       "txn.reaper_interval",
       "30s",
       "How often expired transactions are looked for, at least.",
@@ -302,6 +309,13 @@ void AddTxnKeys(std::vector<Setting>* table) {
       "Open transactions; more are refused until 90 % are left.",
       [](Settings & s) -> auto& { return s.txn.max_open; },
       10,
+      10'000'000));
+  table->push_back(IntegerKey(
+      "txn.max_open_per_user",
+      "0",
+      "Open transactions of one user; 0: no limit but that of all.",
+      [](Settings & s) -> auto& { return s.txn.max_open_per_user; },
+      0,
       10'000'000));
   table->push_back(IntegerKey(
       "txn.max_batch",
@@ -317,6 +331,13 @@ void AddTxnKeys(std::vector<Setting>* table) {
       [](Settings & s) -> auto& { return s.lock.max_components; },
       1,
       10'000));
+  table->push_back(DurationKey(
+      "lock.reader_bypass",
+      "0s",
+      "How long a waiting request lets readers pass it; 0s: never.",
+      [](Settings & s) -> auto& { return s.lock.reader_bypass; },
+      milliseconds(0),
+      kDay));
 }
 
 void AddCompactionKeys(std::vector<Setting>* table) {

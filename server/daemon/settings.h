@@ -29,11 +29,14 @@ struct Settings {
   struct Txn {
     std::chrono::milliseconds timeout{0};
     std::chrono::milliseconds reaper_interval{0};
+    std::chrono::milliseconds replication_timeout{0};
     int64_t max_open = 0;
+    int64_t max_open_per_user = 0;
     int64_t max_batch = 0;
   } txn;
   struct Lock {
     int64_t max_components = 0;
+    std::chrono::milliseconds reader_bypass{0};
   } lock;
   struct Initiator {
     bool enabled = false;

@@ -53,16 +53,14 @@ absl::Status GetStatus(const ServerFacts& facts,
 void AddStep(int level,
              LockId waiting,
              const state::Blocker& blocker,
-             Context& context,
              v1::ExplainLockResponse* response) {
   auto* step = response->add_steps();
   step->set_level(level);
   step->set_waiting_lock_id(waiting.value());
   wire::ToProto(blocker, step->mutable_blocker());
-  if (blocker.txn.is_none()) return;
-  const auto txn = context.state.GetTxn(blocker.txn, context.now);
-  if (txn.ok() && txn->last_heartbeat) {
-    wire::ToProto(*txn->last_heartbeat, step->mutable_last_heartbeat_time());
+  step->set_queue_position(blocker.position);
+  if (blocker.last_heartbeat) {
+    wire::ToProto(*blocker.last_heartbeat, step->mutable_last_heartbeat_time());
   }
 }
 
@@ -88,7 +86,7 @@ absl::Status FollowBlockers(LockId lock, Context& context, v1::ExplainLockRespon
                                 : fmt::format("lock {} waits: {}", lock.value(), answer->reason));
     }
     for (const state::Blocker& blocker : answer->blocked_by) {
-      AddStep(level, waiting, blocker, context, response);
+      AddStep(level, waiting, blocker, response);
       const bool waits_too = blocker.state == LockState::kWaiting && level < kMaxLevel;
       if (waits_too && seen.insert(blocker.lock).second) open.emplace_back(blocker.lock, level + 1);
     }
@@ -130,6 +128,13 @@ absl::Status ExplainLock(const v1::ExplainLockRequest& request,
     if (row.state == LockState::kAcquired) AddWaiters(row, context, response);
   }
   return absl::OkStatus();
+}
+
+absl::Status SeedTransactionIds(const v1::SeedTransactionIdsRequest& request,
+                                Context& context,
+                                v1::SeedTransactionIdsResponse*) {
+  SKEP_RETURN_IF_ERROR(wire::CheckId("first_txn_id", request.first_txn_id()));
+  return context.state.SeedTxnIds(TxnId(request.first_txn_id()), context.now, context.unit);
 }
 
 v1::ExplainCleanerResponse ToProto(const std::vector<CleanerEntry>& entries) {
@@ -209,6 +214,8 @@ loop::Service MakeAdminService(const Dependencies& d) {
       Path("GetStatus"), {}, [&d](const auto&, Context& context, auto* response) {
         return GetStatus(d.facts, context, response);
       }));
+  methods.push_back(MakeMethod<v1::SeedTransactionIdsRequest, v1::SeedTransactionIdsResponse>(
+      Path("SeedTransactionIds"), {}, SeedTransactionIds));
   methods.push_back(MakeMethod<v1::ExplainLockRequest, v1::ExplainLockResponse>(
       Path("ExplainLock"), {}, ExplainLock));
   methods.push_back(MakeMethod<v1::ExplainCleanerRequest, v1::ExplainCleanerResponse>(

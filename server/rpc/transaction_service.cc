@@ -29,9 +29,13 @@ absl::Status Open(const v1::OpenTransactionsRequest& request,
 absl::Status Get(const v1::GetTransactionRequest& request,
                  Context& context,
                  v1::GetTransactionResponse* response) {
-  SKEP_RETURN_IF_ERROR(wire::CheckId("txn_id", request.txn_id()));
+  SKEP_ASSIGN_OR_RETURN(
+      const auto source,
+      wire::SourceFromProto(
+          request.replication_policy(), request.source_txn_id(), request.txn_id()));
   SKEP_ASSIGN_OR_RETURN(const state::TxnInfo info,
-                        context.state.GetTxn(TxnId(request.txn_id()), context.now));
+                        source ? context.state.GetReplica(*source, context.now)
+                               : context.state.GetTxn(TxnId(request.txn_id()), context.now));
   wire::ToProto(info, response->mutable_transaction());
   return absl::OkStatus();
 }
@@ -98,16 +102,16 @@ absl::Status AddPartitions(const v1::AddPartitionsRequest& request,
 
 // The list that a refreshed snapshot shows is known only when its unit is published: the second
 // step of the call.
-void SendSnapshot(loop::Call& call, loop::BatchCore& core, TxnId txn) {
+void SendSnapshot(loop::Call& call, loop::BatchCore& core, TxnId txn, bool hive_text) {
   struct Answer {
-    absl::StatusOr<TxnSnapshot> snapshot = absl::UnknownError("not decided");
+    absl::StatusOr<state::VersionedTxns> snapshot = absl::UnknownError("not decided");
   };
   auto answer = std::make_shared<Answer>();  // of the command and its end
   core.RunOwned(loop::MakeCommand(
       [answer, txn](state::State& state, state::Now now, state::Unit& unit) {
-        answer->snapshot = state.Snapshot(txn, now, unit);
+        answer->snapshot = state.SnapshotSince(txn, CommitSeq(), now, unit);
       },
-      [answer, &call](const absl::Status& status) {
+      [answer, &call, hive_text](const absl::Status& status) {
         if (!status.ok()) {
           call.Refuse(status);
         } else if (!answer->snapshot.ok()) {
@@ -115,20 +119,21 @@ void SendSnapshot(loop::Call& call, loop::BatchCore& core, TxnId txn) {
         } else {
           v1::GetSnapshotResponse response;
           wire::ToProto(*answer->snapshot, &response);
+          if (hive_text) response.set_hive_text(FormatTxnList(answer->snapshot->list));
           call.Reply(response);
         }
         call.Send();
       }));
 }
 
-absl::Status Refresh(TxnId txn, Context& context) {
+absl::Status Refresh(TxnId txn, bool hive_text, Context& context) {
   SKEP_RETURN_IF_ERROR(context.state.RefreshSnapshot(txn, context.now, context.unit).status());
   loop::Call& call = context.call.call;
   loop::BatchCore& core = context.call.core;
   core.RunOwned(loop::MakeCommand([](state::State&, state::Now, state::Unit&) {},
-                                  [&call, &core, txn](const absl::Status& status) {
+                                  [&call, &core, txn, hive_text](const absl::Status& status) {
                                     if (status.ok()) {
-                                      SendSnapshot(call, core, txn);
+                                      SendSnapshot(call, core, txn, hive_text);
                                     } else {
                                       call.Refuse(status);
                                       call.Send();
@@ -143,14 +148,17 @@ absl::Status GetSnapshot(const v1::GetSnapshotRequest& request,
                          v1::GetSnapshotResponse* response) {
   SKEP_RETURN_IF_ERROR(wire::CheckOptionalId("txn_id", request.txn_id()));
   const TxnId txn(request.txn_id());
+  SKEP_RETURN_IF_ERROR(wire::CheckOptionalId("known_version", request.known_version()));
   if (request.refresh()) {
     if (txn.is_none())
       return wire::BadField("refresh", "without a transaction there is nothing to refresh");
-    return Refresh(txn, context);
+    return Refresh(txn, request.hive_text(), context);
   }
-  SKEP_ASSIGN_OR_RETURN(const TxnSnapshot snapshot,
-                        context.state.Snapshot(txn, context.now, context.unit));
+  const CommitSeq known(request.known_version());
+  SKEP_ASSIGN_OR_RETURN(const state::VersionedTxns snapshot,
+                        context.state.SnapshotSince(txn, known, context.now, context.unit));
   wire::ToProto(snapshot, response);
+  if (request.hive_text()) response->set_hive_text(FormatTxnList(snapshot.list));
   context.AtOnce(txn);
   return absl::OkStatus();
 }

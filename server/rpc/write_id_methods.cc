@@ -12,6 +12,14 @@ namespace {
 absl::Status Allocate(const v1::AllocateWriteIdsRequest& request,
                       Context& context,
                       v1::AllocateWriteIdsResponse* response) {
+  if (!request.replication_policy().empty()) {
+    SKEP_ASSIGN_OR_RETURN(const state::ReplicateWriteIds replicate,
+                          wire::ReplicateFromProto(request));
+    SKEP_ASSIGN_OR_RETURN(const state::AllocatedWriteIds replicated,
+                          context.state.Replicate(replicate, context.now, context.unit));
+    wire::ToProto(replicated, response);
+    return absl::OkStatus();
+  }
   SKEP_ASSIGN_OR_RETURN(const state::AllocateWriteIds command, wire::FromProto(request));
   SKEP_ASSIGN_OR_RETURN(const state::AllocatedWriteIds allocated,
                         context.state.Allocate(command, context.now, context.unit));
@@ -26,7 +34,18 @@ absl::Status GetValid(const v1::GetValidWriteIdsRequest& request,
   SKEP_ASSIGN_OR_RETURN(const state::ValidWriteIds lists,
                         context.state.ValidWriteIdsOf(command, context.now, context.unit));
   wire::ToProto(lists, response);
+  if (request.hive_text()) response->set_hive_text(wire::HiveText(command.txn, lists));
   context.AtOnce(command.txn);
+  return absl::OkStatus();
+}
+
+absl::Status Adopt(const v1::AdoptWriteIdsRequest& request,
+                   Context& context,
+                   v1::AdoptWriteIdsResponse* response) {
+  SKEP_ASSIGN_OR_RETURN(const state::AdoptWriteIds command, wire::FromProto(request));
+  SKEP_ASSIGN_OR_RETURN(const state::AdoptedWriteIds adopted,
+                        context.state.Adopt(command, context.now, context.unit));
+  wire::ToProto(adopted, response);
   return absl::OkStatus();
 }
 
@@ -37,6 +56,8 @@ void AddWriteIdMethods(loop::Service* service) {
       "/skep.v1.TableService/AllocateWriteIds", {.registered = kHot}, Allocate));
   service->methods.push_back(MakeMethod<v1::GetValidWriteIdsRequest, v1::GetValidWriteIdsResponse>(
       "/skep.v1.TableService/GetValidWriteIds", {.registered = kHot}, GetValid));
+  service->methods.push_back(MakeMethod<v1::AdoptWriteIdsRequest, v1::AdoptWriteIdsResponse>(
+      "/skep.v1.TableService/AdoptWriteIds", {}, Adopt));
 }
 
 }  // namespace skep::rpc

@@ -4,7 +4,7 @@
 
 namespace skep::rpc {
 
-// AllocateWriteIds and GetValidWriteIds of TableService: the hot half.
+// AllocateWriteIds, GetValidWriteIds and AdoptWriteIds of TableService.
 void AddWriteIdMethods(loop::Service* service);
 
 }  // namespace skep::rpc

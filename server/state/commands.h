@@ -7,12 +7,16 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/model/rows.h"
 #include "storage/model/snapshot.h"
+#include "storage/model/snapshot_change.h"
 
 namespace skep::state {
 
@@ -26,6 +30,12 @@ enum class RequestKind { kOpen = 1, kLock = 2, kEnqueue = 3, kCreateTable = 4, k
 
 // ---- transactions ----
 
+// Transactions of another server, by the name of the replication that brings them here.
+struct SourceTxns {
+  std::string policy;
+  std::vector<TxnId> txns;
+};
+
 struct OpenTxns {
   int64_t count = 1;
   TxnType type = TxnType::kDefault;
@@ -35,12 +45,15 @@ struct OpenTxns {
   std::optional<std::chrono::milliseconds> timeout;  // lease; default and maximum from the options
   bool keep_all_pinned = false;
   RequestKey request;
+  // kReplCreated only, and always then: one transaction for each; `count` is ignored.
+  std::optional<SourceTxns> sources;
 };
 struct OpenedTxns {
-  TxnId first;
+  TxnId first;        // none: those that stand for the sources were there
   int64_t count = 0;  // ids first … first+count−1
   CommitSeq snapshot_seq;
   std::chrono::milliseconds timeout{0};
+  std::vector<std::pair<TxnId, TxnId>> replicated;  // (there, here), by the ids there
 };
 
 struct PartitionWrite {
@@ -53,23 +66,43 @@ struct TableWrites {
   std::vector<PartitionWrite> writes;  // empty: wrote nothing
 };
 struct CommitTxn {
-  TxnId txn;
+  TxnId txn;  // or the one that stands for `source`
   // Complete per named table; a table with a write id that is not named counts as an update of all
   // its partitions, together with what locks and AddPartitions declared.
   std::vector<TableWrites> write_set;
+  struct Source {
+    std::string policy;
+    TxnId txn;
+  };
+  std::optional<Source> source;
+  // Set with the commit or not at all (CMT-18, STR-6).
+  struct Property {
+    TableName table;
+    std::string key;  // begins with kCommitKeyPrefix
+    std::string value;
+  };
+  std::vector<Property> properties;
 };
+inline constexpr std::string_view kCommitKeyPrefix = "_meta";
 struct CommittedTxn {
   CommitSeq seq;
+  bool unknown_source = false;  // nothing stands for the source, nothing was done (CMT-2)
 };
 
+// By ids; or by owner and age; or those that stand for others.
 struct AbortTxns {
   std::vector<TxnId> txns;
   AbortCause cause = AbortCause::kUser;
+  std::string user;
+  std::optional<std::chrono::milliseconds> min_age;
+  std::optional<SourceTxns> sources;
+  bool by_filter() const { return !user.empty() || min_age.has_value(); }
 };
 struct AbortedTxns {
   std::vector<TxnId> aborted;  // now, or before (idempotent)
   std::vector<TxnId> not_found;
   std::vector<TxnId> already_committed;
+  bool more = false;  // by filter: more match than one call aborts
 };
 
 struct Heartbeat {
@@ -96,10 +129,12 @@ struct TxnInfo {
   std::optional<std::chrono::milliseconds> lease_left;
   std::vector<TableName> tables;  // written: with a write id or a component
   std::vector<LockId> locks;
+  std::optional<CommitTxn::Source> stands_for;  // kReplCreated, open only
 };
 struct ListTxns {
   std::vector<TxnState> states;  // empty: open
   std::string user;              // empty: all
+  std::string policy;            // empty: all; else those that stand for transactions of it
   std::optional<TableId> table;
   TxnId after;  // page: ids above
   int64_t limit = 100;
@@ -110,18 +145,49 @@ struct ListTxns {
 struct AllocateWriteIds {
   TableName table;
   std::vector<TxnId> txns;
+  // What a transaction has already is aborted and replaced: never void.
+  bool reallocate = false;
+};
+// Write ids as another server gave them out, for those that stand for its transactions (WID-10).
+struct ReplicateWriteIds {
+  TableName table;
+  std::string policy;
+  std::vector<std::pair<TxnId, WriteId>> sources;  // ids there
 };
 struct AllocatedWriteIds {
   TableId table;
   std::vector<std::pair<TxnId, WriteId>> ids;  // ascending by transaction
 };
+// What another server says of a table's write ids before the first is given out here (RPL-4).
+struct AdoptWriteIds {
+  TableName table;
+  WriteId highest;
+  std::vector<int64_t> aborted;  // ascending, ≤ highest
+};
+struct AdoptedWriteIds {
+  bool adopted = false;  // false: it has write ids already, nothing was done
+  WriteId next;
+  std::vector<CompactionId> compactions;  // enqueued because of the aborted ones
+};
 struct GetValidWriteIds {
   TxnId txn;
   std::vector<TableName> tables;
   bool names_all = false;  // "these are all tables I hold": ends the pin on every table
+  std::map<TableId, CommitSeq> known;  // versions of lists that the asker has
+};
+// How a list compares with one that the asker knows.
+struct ListVersion {
+  CommitSeq version;  // names the list, whoever asks; none: it cannot be built upon
+  CommitSeq since;    // the version that `change` starts from
+  std::optional<ValidIdsChange> change;
 };
 struct ValidWriteIds {
   std::vector<WriteIdSnapshot> tables;  // in the order asked
+  std::vector<ListVersion> versions;    // one for each
+};
+struct VersionedTxns {
+  TxnSnapshot list;
+  ListVersion version;
 };
 struct AddPartitions {
   TxnId txn;
@@ -153,6 +219,8 @@ struct Blocker {
   LockState state = LockState::kAcquired;
   std::string user, host, agent;
   Timestamp since{};
+  std::optional<Timestamp> last_heartbeat;  // of its owner; ExplainLock only
+  int64_t position = 0;                     // its own while it waits; ExplainLock only
 };
 struct LockAnswer {
   LockId lock;
@@ -199,8 +267,8 @@ struct ReserveTable {
   // Everything else that the caller gave, as one text: a request id is for one of them.
   std::string asked;
 };
-// The highest write id or transaction id that a table from elsewhere may bring: counters go on above
-// it, and half of the range is left to them.
+// The highest write id or transaction id that a table from elsewhere may bring: counters go on
+// above it, and half of the range is left to them.
 inline constexpr int64_t kMaxForeignId = int64_t{1} << 62;
 struct RegisterTable {
   TableName name;

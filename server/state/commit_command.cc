@@ -83,6 +83,23 @@ absl::StatusOr<TableId> OwnTable(const State::Impl& s, const OpenTxn& txn, const
   return row->id;
 }
 
+// The tables of the properties that a commit sets. Errors leave the transaction as it is (CMT-18).
+absl::StatusOr<std::vector<TableId>> ResolveProperties(
+    const State::Impl& s, const OpenTxn& txn, const std::vector<CommitTxn::Property>& properties) {
+  std::vector<TableId> tables;
+  for (const CommitTxn::Property& property : properties) {
+    if (property.key.rfind(kCommitKeyPrefix, 0) != 0) {
+      return InvalidField("properties",
+                          fmt::format("has the key '{}', keys that a commit sets begin with {}",
+                                      property.key,
+                                      kCommitKeyPrefix));
+    }
+    SKEP_ASSIGN_OR_RETURN(const TableRow* row, s.ResolveFor(txn.row, property.table));
+    tables.push_back(row->id);
+  }
+  return tables;
+}
+
 absl::StatusOr<std::vector<DeclaredTable>> ResolveDeclared(const State::Impl& s,
                                                            const OpenTxn& txn,
                                                            const std::vector<TableWrites>& set) {
@@ -121,6 +138,8 @@ absl::Status Refusal(const State::Impl& s, const TxnRow& txn, const std::set<Wri
         txn.id,
         dropped != nullptr ? dropped->name.ToString() : "table id " + write.table.ToString());
   }
+  // Its source decided already who came first (TYP-4).
+  if (txn.type == TxnType::kReplCreated) return absl::OkStatus();
   const auto conflict = DecideCommit(writes, s.marks, txn.snapshot_seq);
   if (!conflict) return absl::OkStatus();
   return LostAgainst(txn, s.registry.Find(conflict->own.table)->name, *conflict);
@@ -174,33 +193,42 @@ void State::Impl::ApplyWrites(TxnId txn, const std::set<Write>& writes, Now now,
 
 absl::StatusOr<CommittedTxn> State::Commit(const CommitTxn& command, Now now, Unit& unit) {
   Impl& s = *impl_;
-  if (s.IsCommitted(command.txn)) return CommittedTxn{};  // idempotent (CMT-4)
-  SKEP_ASSIGN_OR_RETURN(const OpenTxn* txn, s.Use(command.txn, now, unit));
+  s.EndBypasses(now, unit);
+  TxnId id = command.txn;
+  if (command.source) {
+    const auto replica = s.replicas.Find(command.source->policy, command.source->txn);
+    if (!replica) return CommittedTxn{{}, true};  // idempotent (CMT-2)
+    id = *replica;
+  }
+  if (s.IsCommitted(id)) return CommittedTxn{};  // idempotent (CMT-4)
+  SKEP_ASSIGN_OR_RETURN(const OpenTxn* txn, s.Use(id, now, unit));
   if (!txn->compaction.is_none()) {
-    return TxnMayNot(command.txn,
+    return TxnMayNot(id,
                      "commit",
                      fmt::format("it belongs to compaction {}, which its worker publishes",
                                  txn->compaction.value()));
   }
   if (txn->row.abort_only) {
     return TxnMayNot(
-        command.txn,
+        id,
         "commit",
         "an operator released one of its locks by force (R-22); abort it and run it again");
   }
   SKEP_ASSIGN_OR_RETURN(const auto declared, ResolveDeclared(s, *txn, command.write_set));
+  SKEP_ASSIGN_OR_RETURN(const auto property_tables, ResolveProperties(s, *txn, command.properties));
   const std::set<Write> writes = WriteSetOf(*txn, declared);
   const absl::Status refusal = Refusal(s, txn->row, writes);
   if (!refusal.ok()) {
     // Aborted by the same unit that says so: the owner knows, nothing lingers.
-    s.EndTxn(command.txn,
-             {AbortCause::kConflict, Impl::EndedBy::kOwner, "it lost a conflict"},
-             now,
-             unit);
+    s.EndTxn(id, {AbortCause::kConflict, Impl::EndedBy::kOwner, "it lost a conflict"}, now, unit);
     return refusal;
   }
-  s.ApplyWrites(command.txn, writes, now, unit);
-  s.EndTxn(command.txn, {}, now, unit);
+  for (size_t i = 0; i < property_tables.size(); ++i) {
+    const CommitTxn::Property& property = command.properties[i];
+    s.registry.Change(property_tables[i])->properties[property.key] = property.value;
+  }
+  s.ApplyWrites(id, writes, now, unit);
+  s.EndTxn(id, {}, now, unit);
   return CommittedTxn{unit.seq()};
 }
 

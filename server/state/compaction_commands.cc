@@ -243,7 +243,7 @@ absl::StatusOr<ClaimedCompaction> State::ClaimView(CompactionId id,
   if (txn.row.snapshot_seq > s.published) return NotPublishedYet(row.txn);
   const TableRow& table = *s.registry.Find(row.table);
   ClaimedCompaction view;
-  view.write_ids = s.ListOf(table, txn).ForCompactor();
+  view.write_ids = s.ListOf(table, txn, CommitSeq()).first.ForCompactor();
   view.txns = {txn.row.snapshot_seq, *s.txns.At(txn.row.snapshot_seq), row.txn};
   view.table = table;
   const WriteId high(view.write_ids.ids.high);

@@ -82,6 +82,7 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   // A compactor that lost its claim publishes nothing: after a restart nobody waits for it.
   const bool stays_pinned = ending.by == EndedBy::kServer && compaction.is_none();
   txns.End(id, ending.cause, std::chrono::milliseconds(stays_pinned ? row.timeout_ms : 0), unit);
+  replicas.End(id, unit);
   txn_leases.Drop(id);
   limit.Ended(row.user);
   if (ending.by == EndedBy::kServer) {
@@ -111,6 +112,7 @@ void State::Impl::StopLingering(TxnId id) {
 void State::Reap(Now now, Unit& unit) {
   Impl& s = *impl_;
   s.GrantAll(std::exchange(s.grant_after_load, {}), now, unit);
+  s.EndBypasses(now, unit);
   for (TxnId id : s.txn_leases.Over(now.mono, kMaxEndedAtOnce)) s.EndExpired(id, now, unit);
   for (LockId lock : s.lock_leases.Over(now.mono, kMaxEndedAtOnce)) {
     s.EndRequest(lock, LockState::kNotAcquired, "its lease was over", now, unit);

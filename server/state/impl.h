@@ -4,7 +4,9 @@
 // and
 // *_queries.cc defines the methods of State for one noun.
 
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,6 +22,7 @@
 #include "server/state/open_limit.h"
 #include "server/state/pins.h"
 #include "server/state/registry.h"
+#include "server/state/replicas.h"
 #include "server/state/requests.h"
 #include "server/state/state.h"
 #include "server/state/txn_table.h"
@@ -29,7 +32,8 @@
 namespace skep::state {
 
 struct State::Impl {
-  explicit Impl(const Options& o) : options(o), limit(o.max_open_txns), requests(o.request_ring) {}
+  explicit Impl(const Options& o)
+      : options(o), limit(o.max_open_txns, o.max_open_txns_per_user), requests(o.request_ring) {}
 
   Options options;
   CommitSeq published;  // the last durable unit
@@ -39,6 +43,7 @@ struct State::Impl {
   TableId next_table{1};
 
   TxnTable txns;
+  Replicas replicas;
   WriteIds write_ids;
   WriteMarks marks;
   Registry registry;
@@ -55,6 +60,11 @@ struct State::Impl {
   std::vector<LockId>
       grant_after_load;  // waiting ones that nothing blocks: granted by the next Reap
   std::vector<LockNotice> notices;
+  // Waiting requests that readers pass, by the time from which they do not.
+  std::deque<std::pair<MonoTime, LockId>> bypass_ends;
+  // Waiting requests whose transaction was granted another one past somebody: it may wait for
+  // itself now. Looked at before the next decision.
+  std::vector<LockId> maybe_circles;
 
   Leases<TxnId> txn_leases;
   Leases<LockId> lock_leases;  // locks outside transactions
@@ -87,6 +97,12 @@ struct State::Impl {
   void StopLingering(TxnId id);
 
   OpenTxn& OpenOne(TxnRow row, Pins::Reach reach, Now now, Unit& unit);
+  // REPL_CREATED (replication_commands.cc): `row` is what each of them has.
+  absl::StatusOr<OpenedTxns> OpenReplicas(const SourceTxns& sources,
+                                          const TxnRow& row,
+                                          Now now,
+                                          Unit& unit);
+  AbortedTxns AbortByFilter(const AbortTxns& command, Now now, Unit& unit);
   void AddComponent(OpenTxn& txn, ComponentRow row, Unit& unit);
   TxnInfo InfoOf(const OpenTxn& txn, Now now) const;
 
@@ -111,8 +127,16 @@ struct State::Impl {
                                    const std::string& partition,
                                    WriteOp op) const;
   void ApplyWrites(TxnId txn, const std::set<Write>& writes, Now now, Unit& unit);
-  // The table's list for a transaction whose snapshot is published.
-  WriteIdSnapshot ListOf(const TableRow& table, const OpenTxn& txn) const;
+  // Gives `txn` the table's next write id.
+  WriteId GiveWriteId(OpenTxn& txn, TableId table, Unit& unit);
+  // The ids from the table's next up to `last` are nobody's here: they count as committed, and
+  // older snapshots do not see them.
+  void SkipWriteIds(TableId table, WriteId last, Unit& unit);
+  // The table's list for a transaction whose snapshot is published, and how it differs from
+  // version `known`.
+  std::pair<WriteIdSnapshot, ListVersion> ListOf(const TableRow& table,
+                                                 const OpenTxn& txn,
+                                                 CommitSeq known) const;
 
   // -- tables (table_commands.cc)
 
@@ -142,6 +166,10 @@ struct State::Impl {
   void GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit);
   // A granted lock's operations become components; a request that is given up has declared nothing.
   void DeclareWritesOf(LockId lock, Unit& unit);
+  // From now on nobody passes those that waited long enough; who passed them and waits elsewhere
+  // may close a circle by that. Before anything is decided.
+  void EndBypasses(Now now, Unit& unit);
+  void NoteBypass(LockId granted);
   // Takes a request away; if it was waiting its caller is told `state` and `reason`.
   void EndRequest(LockId lock, LockState state, const std::string& reason, Now now, Unit& unit);
   void ReleaseLocksOf(TxnId txn, const Ending& ending, Now now, Unit& unit);
@@ -151,6 +179,7 @@ struct State::Impl {
   bool IsStale(LockId lock) const;
   LockAnswer AnswerOf(LockId lock) const;
   Blocker BlockerOf(const LockBlocker& blocker) const;
+  std::optional<Timestamp> LastBeatOf(const Blocker& blocker, Now now) const;
   static std::string WaitReason(const std::vector<Blocker>& blockers);
 
   // -- compaction (compaction_commands.cc)

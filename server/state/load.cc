@@ -32,6 +32,12 @@ absl::Status Check(const StoredState& stored) {
       return Corrupt(fmt::format("transaction {} is from the future", id.value()));
     }
   }
+  for (const auto& [key, row] : stored.replicas) {
+    if (!stored.txns.contains(row.txn)) {
+      return Corrupt(
+          fmt::format("transaction {} stands for another and is not open", row.txn.value()));
+    }
+  }
   for (const auto& [key, row] : stored.write_ids) {
     const auto table = stored.tables.find(row.table);
     if (table == stored.tables.end() || !stored.txns.contains(row.txn) ||
@@ -76,6 +82,7 @@ absl::Status Check(const StoredState& stored) {
 
 void LoadTxns(State::Impl& s, const StoredState& stored, Now now) {
   s.txns.Load(stored);
+  s.replicas.Load(stored);
   for (const auto& [id, row] : stored.txns) {
     OpenTxn& txn = *s.txns.Find(id);
     txn.last_heartbeat = now.wall;
@@ -114,6 +121,10 @@ absl::Status LoadLocks(State::Impl& s, const StoredState& stored, Now now) {
   s.grant_after_load = std::move(loaded.granted);
   for (const auto& [lock, lock_rows] : s.lock_rows.all()) {
     if (lock_rows.front().txn.is_none()) s.lock_leases.Renew(lock, now.mono, s.options.txn_timeout);
+    // How long it has been passed is not on record: from now on it is not.
+    if (s.options.reader_bypass.count() > 0 && lock_rows.front().state == LockState::kWaiting) {
+      s.bypass_ends.emplace_back(now.mono, lock);
+    }
   }
   return absl::OkStatus();
 }

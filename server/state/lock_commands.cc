@@ -106,7 +106,7 @@ absl::StatusOr<LockRows::Rows> State::Impl::MakeLockRows(const AcquireLocks& com
 LockAnswer State::Impl::Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now now, Unit& unit) {
   const LockId id = rows.front().lock;
   const TxnId txn = rows.front().txn;
-  LockRequest request{id, OwnerOf(rows.front()), {}};
+  LockRequest request{id, OwnerOf(rows.front()), {}, options.reader_bypass.count() > 0};
   for (const LockRow& row : rows) request.targets.push_back({row.resource, row.kind});
   const LockAdded added = lock_table.Add(std::move(request), if_blocked);
   if (added.state == LockState::kNotAcquired) {
@@ -118,6 +118,9 @@ LockAnswer State::Impl::Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now n
     return answer;
   }
   next_lock = next_lock.Next();
+  if (added.state == LockState::kWaiting && options.reader_bypass.count() > 0) {
+    bypass_ends.emplace_back(now.mono + options.reader_bypass, id);
+  }
   if (added.state == LockState::kAcquired) {
     for (LockRow& row : rows) {
       row.state = LockState::kAcquired;
@@ -136,12 +139,39 @@ LockAnswer State::Impl::Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now n
     lock_leases.Renew(id, now.mono, options.txn_timeout);
   }
   lock_rows.Add(std::move(rows), unit);
-  if (added.state == LockState::kAcquired) DeclareWritesOf(id, unit);
+  if (added.state == LockState::kAcquired) {
+    DeclareWritesOf(id, unit);
+    NoteBypass(id);
+    GrantAll(added.granted, now, unit);
+  }
   return AnswerOf(id);
+}
+
+void State::Impl::EndBypasses(Now now, Unit& unit) {
+  while (!bypass_ends.empty() && bypass_ends.front().first <= now.mono) {
+    const LockId lock = bypass_ends.front().second;
+    bypass_ends.pop_front();
+    lock_table.EndBypass(lock);
+    const LockRequest* request = lock_table.Find(lock);
+    if (request == nullptr) continue;
+    for (LockId waiting : lock_table.WaitingOf(request->owner)) {
+      BreakDeadlocks(waiting, now, unit);
+    }
+  }
+  for (LockId lock : std::exchange(maybe_circles, {})) BreakDeadlocks(lock, now, unit);
+}
+
+void State::Impl::NoteBypass(LockId granted) {
+  const TxnId txn = lock_rows.Find(granted)->front().txn;
+  if (options.reader_bypass.count() == 0 || txn.is_none()) return;
+  for (LockId waiting : lock_table.WaitingOf(LockOwner::OfTxn(txn))) {
+    maybe_circles.push_back(waiting);
+  }
 }
 
 absl::StatusOr<LockAnswer> State::Lock(const AcquireLocks& command, Now now, Unit& unit) {
   Impl& s = *impl_;
+  s.EndBypasses(now, unit);
   const OpenTxn* txn = nullptr;
   if (!command.txn.is_none()) {
     SKEP_ASSIGN_OR_RETURN(txn, s.Use(command.txn, now, unit));
@@ -197,6 +227,7 @@ void State::Impl::GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit
     if (lock_rows.Find(lock)->front().txn.is_none())
       lock_leases.Renew(lock, now.mono, options.txn_timeout);
     DeclareWritesOf(lock, unit);
+    NoteBypass(lock);
     notices.push_back({lock, AnswerOf(lock)});
   }
 }
@@ -257,6 +288,7 @@ absl::StatusOr<LockAnswer> State::CheckLock(LockId lock, Now now, Unit& unit) {
 
 absl::Status State::Release(const ReleaseLock& command, Now now, Unit& unit) {
   Impl& s = *impl_;
+  s.EndBypasses(now, unit);
   const LockRows::Rows* rows = s.lock_rows.Find(command.lock);
   if (rows == nullptr) return absl::OkStatus();  // LCU-3
   const LockRow row = rows->front();

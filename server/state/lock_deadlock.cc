@@ -87,7 +87,7 @@ class Search {
          ++it) {
       const Record& other = *it->second.request;
       if (!SameTxn(waiting, other)) {
-        if (queue_.Passes(privileges, other)) {
+        if (LockQueue::PassesAsReader(waiting, other) || queue_.Passes(privileges, other)) {
           complete = false;  // it blocks others all the same: read again from here
         } else {
           Reach({&waiting, &other, place});

@@ -58,6 +58,7 @@ struct Record {
   LockRequest request;
   std::vector<Place> places;
   bool granted = false;
+  bool only_reads = false;  // nothing but SHARED_READ
   // While waiting: one of those that block it, and the place in that one's list. When that one
   // goes, and only then (or by a grant to the own transaction), this one is looked at again.
   Record* parked_on = nullptr;

@@ -1,6 +1,7 @@
 // What a lock request is told: its state, who is in its way, and whether its snapshot is still
 // good.
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,16 @@ Blocker State::Impl::BlockerOf(const LockBlocker& b) const {
     blocker.since = row.state == LockState::kAcquired ? row.acquire_time : row.request_time;
   }
   return blocker;
+}
+
+std::optional<Timestamp> State::Impl::LastBeatOf(const Blocker& blocker, Now now) const {
+  if (const OpenTxn* txn = txns.Find(blocker.txn)) return txn->last_heartbeat;
+  // Of a lock outside transactions the lease alone is kept; a stall has moved its end.
+  const auto left = lock_leases.Left(blocker.lock, now.mono);
+  if (!left) return std::nullopt;
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::max<std::chrono::nanoseconds>(options.txn_timeout - *left, {}));
+  return now.wall - age;
 }
 
 std::string State::Impl::WaitReason(const std::vector<Blocker>& blockers) {
@@ -112,9 +123,15 @@ std::vector<LockRow> State::Locks(const ListLocks& command) const {
   return found;
 }
 
-absl::StatusOr<LockAnswer> State::ExplainLock(LockId lock, Now /*now*/) const {
-  if (impl_->lock_rows.Find(lock) == nullptr) return NoSuchLock(lock);
-  return impl_->AnswerOf(lock);
+absl::StatusOr<LockAnswer> State::ExplainLock(LockId lock, Now now) const {
+  const Impl& s = *impl_;
+  if (s.lock_rows.Find(lock) == nullptr) return NoSuchLock(lock);
+  LockAnswer answer = s.AnswerOf(lock);
+  for (Blocker& blocker : answer.blocked_by) {
+    blocker.last_heartbeat = s.LastBeatOf(blocker, now);
+    blocker.position = s.lock_table.Position(blocker.lock);
+  }
+  return answer;
 }
 
 }  // namespace skep::state

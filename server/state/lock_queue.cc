@@ -1,5 +1,6 @@
 #include "server/state/lock_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace skep::state::locks {
@@ -61,6 +62,10 @@ Record& LockQueue::Enter(LockRequest request, LockState state) {
   record.request = std::move(request);
   record.places = index_.PlacesOf(record.request);
   record.granted = state == LockState::kAcquired;
+  record.only_reads =
+      std::all_of(record.places.begin(), record.places.end(), [](const Place& place) {
+        return place.kind == LockKind::kSharedRead;
+      });
   records_[record.id()] = std::move(owned);
   OwnerRecord& owner = owners_[record.owner()];
   owner.requests[record.id()] = &record;
@@ -169,7 +174,8 @@ Record* LockQueue::FindBlocker(const Record& record) const {
       for (auto it = queue.lower_bound(record.id()); it != queue.begin();) {
         Record* other = (--it)->second.request;
         if (latest != nullptr && other->id() < latest->id()) break;
-        if (SameTxn(record, *other) || memo.Passes(*other)) continue;
+        if (SameTxn(record, *other) || PassesAsReader(record, *other)) continue;
+        if (memo.Passes(*other)) continue;
         latest = other;
         break;
       }
@@ -203,7 +209,9 @@ void LockQueue::ForEachBlocker(const Record& record,
         const Record& other = *it->second.request;
         if (state == LockState::kWaiting && it->first >= record.id()) break;
         if (SameTxn(record, other)) continue;
-        if (state == LockState::kWaiting && memo.Passes(other)) continue;
+        if (state == LockState::kWaiting && (PassesAsReader(record, other) || memo.Passes(other))) {
+          continue;
+        }
         visit(other, place);
         --left;
       }

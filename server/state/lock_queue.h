@@ -49,6 +49,10 @@ class LockQueue {
   bool Holds(const OwnerRecord& owner, const LockTarget& target) const;  // the same, by name
   // a granted lock of the owner blocks the waiting request.
   bool Passes(const OwnerRecord* owner, const Record& waiting) const;
+  // LCQ-1: the waiting request lets readers pass, and this is one.
+  static bool PassesAsReader(const Record& record, const Record& waiting) {
+    return record.only_reads && waiting.request.readers_pass;
+  }
   // False: nobody waits because of this owner. True: somebody may.
   bool MayBeWaitedFor(const LockOwner& owner) const;
   // A granted lock of another owner that conflicts with it.

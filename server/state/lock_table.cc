@@ -131,6 +131,7 @@ LockAdded LockTable::Add(LockRequest request, IfBlocked if_blocked) {
   if (blocker == nullptr) {
     added.state = LockState::kAcquired;
     queue.Grant(record, work);
+    added.granted = queue.Settle(std::move(work));
     return added;
   }
   added.blocked_by = impl_->Blockers(record, kShownBlockers);
@@ -156,6 +157,10 @@ std::vector<LockId> LockTable::ReleaseAll(const LockOwner& owner) {
   Worklist work;
   for (const LockId lock : LocksOf(owner)) impl_->queue.Leave(*impl_->queue.FindRecord(lock), work);
   return impl_->queue.Settle(std::move(work));
+}
+
+void LockTable::EndBypass(LockId lock) {
+  if (Record* record = impl_->queue.FindRecord(lock)) record->request.readers_pass = false;
 }
 
 std::optional<LockDeadlock> LockTable::FindDeadlock(LockId lock) const {

@@ -60,6 +60,9 @@ struct LockRequest {
   LockId id;
   LockOwner owner = LockOwner::OfLock(LockId());
   std::vector<LockTarget> targets;  // not empty; repetitions are harmless
+  // While it waits, requests for SHARED_READ alone pass it, until EndBypass. A transaction that is
+  // granted such a one may wait for itself by another: ask FindDeadlock for each of WaitingOf.
+  bool readers_pass = false;
 };
 
 enum class IfBlocked { kWait, kRefuse };
@@ -78,6 +81,8 @@ struct LockAdded {
   LockState state =
       LockState::kWaiting;  // kAcquired, kWaiting, or kNotAcquired (nothing is left of it)
   std::vector<LockBlocker> blocked_by;  // unless acquired: at most kShownBlockers
+  // Acquired past a waiting one: the owner's waiting requests that R-20 lets through by that.
+  std::vector<LockId> granted;
 };
 
 // A circle of waiters. Somebody must go.
@@ -104,7 +109,8 @@ struct LockDeadlock {
 //   covers is
 //     blocked by nothing; SHARED_READ on a database covers nothing below it;
 //   - a request passes a waiting one exactly if that one is blocked by a granted lock of the
-//     requester's own transaction.
+//     requester's own transaction;
+//   - LCQ-1, where it is wanted: a request for SHARED_READ alone passes a waiting one for a while.
 //
 // Invariants after each call: granted locks of different owners never conflict; every waiting
 // request is blocked by another one.
@@ -131,6 +137,10 @@ class LockTable {
   // `request.id` must be above every id added before. A request that starts to wait may close a
   // circle: ask FindDeadlock.
   LockAdded Add(LockRequest request, IfBlocked if_blocked);
+
+  // Nobody passes this one any more, but by R-20. Who passed it and waits elsewhere now waits for
+  // it too: ask FindDeadlock for each of WaitingOf(its owner).
+  void EndBypass(LockId lock);
 
   // Takes a request away, granted or waiting; unknown ids are ignored (LCU-3). Returns the requests
   // granted by that, in the order of their grants, oldest first among those that the same release

@@ -10,7 +10,23 @@
 
 namespace skep::state {
 
-absl::Status OpenLimit::Admit(int64_t count) {
+absl::Status OpenLimit::Admit(const std::string& user, int64_t count) {
+  const int64_t own = OpenOf(user);
+  if (per_user_ > 0 && own + count > per_user_) {
+    return MakeError(
+        ErrorReason::kTooManyOpenTxns,
+        fmt::format("{} has {} open transactions and the limit of one user is {} ({} asked for): "
+                    "end some (`skepctl show transactions --user {}`) and try again later",
+                    user,
+                    own,
+                    per_user_,
+                    count,
+                    user),
+        {{"limit", std::to_string(per_user_)},
+         {"open", std::to_string(own)},
+         {"user", user},
+         {"holders", TopHolders()}});
+  }
   if (tripped_ && open_ < limit_ - limit_ / 10) tripped_ = false;
   if (!tripped_ && open_ + count <= limit_) return absl::OkStatus();
   if (open_ >= limit_) tripped_ = true;
@@ -37,6 +53,11 @@ void OpenLimit::Ended(const std::string& user) {
   --open_;
   const auto it = by_user_.find(user);
   if (it != by_user_.end() && --it->second == 0) by_user_.erase(it);
+}
+
+int64_t OpenLimit::OpenOf(const std::string& user) const {
+  const auto it = by_user_.find(user);
+  return it == by_user_.end() ? 0 : it->second;
 }
 
 std::string OpenLimit::TopHolders() const {

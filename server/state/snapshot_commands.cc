@@ -46,7 +46,33 @@ CommitSeq MoveSnapshot(State::Impl& s, OpenTxn& txn, Unit& unit) {
   return unit.seq();
 }
 
+// `list` is what version `now` names; how it differs from version `known`, if that can be told.
+ListVersion VersionOf(CommitSeq now,
+                      CommitSeq known,
+                      const ValidIds& list,
+                      const ValidIdsCache::List& known_list) {
+  ListVersion version{now, {}, {}};
+  if (known.is_none()) return version;
+  if (known == now) {
+    version.change.emplace();
+  } else if (known < now && known_list != nullptr) {
+    version.change = ChangeBetween(*known_list, list);
+  }
+  if (version.change) version.since = known;
+  return version;
+}
+
 }  // namespace
+
+absl::StatusOr<VersionedTxns> State::SnapshotSince(TxnId txn,
+                                                   CommitSeq known,
+                                                   Now now,
+                                                   Unit& unit) {
+  SKEP_ASSIGN_OR_RETURN(TxnSnapshot list, Snapshot(txn, now, unit));
+  const TxnTable& txns = impl_->txns;
+  ListVersion version = VersionOf(txns.VersionAt(list.seq), known, list.ids, txns.Lately(known));
+  return VersionedTxns{std::move(list), std::move(version)};
+}
 
 absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn, Now now, Unit& unit) {
   Impl& s = *impl_;
@@ -72,21 +98,27 @@ absl::StatusOr<CommitSeq> State::SnapshotAtGrant(TxnId txn, Now now, Unit& unit)
   return MoveSnapshot(s, *open, unit);
 }
 
-WriteIdSnapshot State::Impl::ListOf(const TableRow& table, const OpenTxn& txn) const {
+std::pair<WriteIdSnapshot, ListVersion> State::Impl::ListOf(const TableRow& table,
+                                                            const OpenTxn& txn,
+                                                            CommitSeq known) const {
   const CommitSeq seq = txn.row.snapshot_seq;
   WriteIdSnapshot list;
   list.table = table.name;
   list.table_id = table.id;
   list.seq = seq;
   list.ids = *write_ids.At(table.id, seq, table.next_write_id);
+  ListVersion version = VersionOf(write_ids.VersionAt(table.id, seq),
+                                  known,
+                                  list.ids,
+                                  known.is_none() ? nullptr : write_ids.Lately(table.id, known));
   const auto own = txn.write_ids.find(table.id);
   if (own != txn.write_ids.end()) {
     // Opened and allocated in one unit, an own id is part of its own snapshot; it never is an
-    // exception.
+    // exception. Such a list is nobody else's.
     list.own.push_back(own->second.value());
-    std::erase(list.ids.open, own->second.value());
+    if (std::erase(list.ids.open, own->second.value()) > 0) version = {};
   }
-  return list;
+  return {std::move(list), std::move(version)};
 }
 
 absl::StatusOr<ValidWriteIds> State::ValidWriteIdsOf(const GetValidWriteIds& command,
@@ -113,7 +145,11 @@ absl::StatusOr<ValidWriteIds> State::ValidWriteIdsOf(const GetValidWriteIds& com
   ValidWriteIds answer;
   for (const TableRow* table : tables) {
     s.pins.Name(command.txn, table->id);
-    answer.tables.push_back(s.ListOf(*table, *txn));
+    const auto known = command.known.find(table->id);
+    auto [list, version] =
+        s.ListOf(*table, *txn, known == command.known.end() ? CommitSeq() : known->second);
+    answer.tables.push_back(std::move(list));
+    answer.versions.push_back(std::move(version));
   }
   txn->list_given |= !tables.empty();
   if (command.names_all) s.pins.NamedAll(command.txn);

@@ -42,6 +42,7 @@ StoredState State::ToStored() const {
   const Impl& s = *impl_;
   StoredState stored;
   s.txns.Store(stored);
+  s.replicas.Store(stored);
   s.write_ids.Store(stored);
   s.marks.Store(stored);
   s.registry.Store(stored);

@@ -15,9 +15,14 @@ namespace skep::state {
 
 struct Options {
   std::chrono::milliseconds txn_timeout{300'000};
+  // Of REPL_CREATED transactions: longer than the source keeps what it still has to send (TMO-10).
+  std::chrono::milliseconds replication_timeout = std::chrono::hours(24 * 11);
   int64_t max_open_txns = 100'000;
+  int64_t max_open_txns_per_user = 0;  // 0: no limit but that of all
   int64_t max_batch = 1'000;
   int64_t max_lock_components = 10'000;
+  // How long a request that waits lets requests for SHARED_READ alone pass; 0: never (LCQ-1).
+  std::chrono::milliseconds reader_bypass{0};
   int64_t request_ring = 1'000'000;
   std::chrono::milliseconds claim_lease{600'000};
   // Finished compactions that are kept per table or partition (HR-1).
@@ -96,6 +101,12 @@ class State {
   std::vector<TxnInfo> Txns(const ListTxns& command, Now now) const;
   // The transaction's own snapshot; TxnId() gives the newest published one.
   absl::StatusOr<TxnSnapshot> Snapshot(TxnId txn, Now now, Unit& unit);
+  // The same, with what changed since version `known` where that is still known.
+  absl::StatusOr<VersionedTxns> SnapshotSince(TxnId txn, CommitSeq known, Now now, Unit& unit);
+  // No id below `first` is given out any more (OPN-14). Errors: kInvalidRequest.
+  absl::Status SeedTxnIds(TxnId first, Now now, Unit& unit);
+  // The open transaction that stands for another server's (RPL-2). Errors: kNoSuchTxn.
+  absl::StatusOr<TxnInfo> GetReplica(const CommitTxn::Source& source, Now now) const;
   // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE
   //
   absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn, Now now, Unit& unit);
@@ -113,6 +124,11 @@ class State {
 
   // -- write ids
   absl::StatusOr<AllocatedWriteIds> Allocate(const AllocateWriteIds& command, Now now, Unit& unit);
+  // Nothing, and an empty answer, where nobody stands for one of the sources.
+  absl::StatusOr<AllocatedWriteIds> Replicate(const ReplicateWriteIds& command,
+                                              Now now,
+                                              Unit& unit);
+  absl::StatusOr<AdoptedWriteIds> Adopt(const AdoptWriteIds& command, Now now, Unit& unit);
   absl::StatusOr<ValidWriteIds> ValidWriteIdsOf(const GetValidWriteIds& command,
                                                 Now now,
                                                 Unit& unit);

@@ -243,11 +243,15 @@ absl::Status State::Drop(TxnId txn, const TableName& name, Now now, Unit& unit) 
   if (open->row.type == TxnType::kReadOnly) {
     return TxnMayNot(txn, "drop " + name.ToString(), "it was opened READ_ONLY; open a DEFAULT one");
   }
-  const LockTarget needed{{name.database, name.table, ""}, LockKind::kExclusive};
-  if (!s.lock_table.Holds(LockOwner::OfTxn(txn), needed)) {
+  // Readers of a table that is softly deleted go on (ISO-6): they hold its lists, and its files
+  // stay.
+  const LockKind kind =
+      open->row.type == TxnType::kSoftDelete ? LockKind::kExclWrite : LockKind::kExclusive;
+  if (!s.lock_table.Holds(LockOwner::OfTxn(txn), {{name.database, name.table, ""}, kind})) {
     return TxnMayNot(txn,
                      "drop " + name.ToString(),
-                     "it does not hold EXCLUSIVE on the table; acquire that lock first");
+                     fmt::format("it does not hold {} on the table; acquire that lock first",
+                                 LockKindName(kind)));
   }
   s.AddComponent(*open, {txn, table->id, "", WriteOp::kDrop, false}, unit);
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 // Transactions: open, abort, keep alive. Commit has a file of its own.
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,30 @@ namespace skep::state {
 namespace {
 
 constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::hours(24);
+
+absl::Status CheckSources(const OpenTxns& command, const Options& options) {
+  const bool replicates = command.type == TxnType::kReplCreated;
+  if (!command.sources) {
+    if (!replicates) return absl::OkStatus();
+    return InvalidField("replication_policy",
+                        "is missing: a REPL_CREATED transaction stands for one of another server");
+  }
+  if (!replicates || command.sources->policy.empty()) {
+    return InvalidField("replication_policy", "goes with type REPL_CREATED and source_txn_ids");
+  }
+  const std::vector<TxnId>& txns = command.sources->txns;
+  if (txns.empty() || std::ssize(txns) > options.max_batch) {
+    return InvalidField(
+        "source_txn_ids",
+        fmt::format("{} at once are not possible, 1 to {} are", txns.size(), options.max_batch));
+  }
+  const bool ascending =
+      std::adjacent_find(txns.begin(), txns.end(), std::greater_equal<>()) == txns.end();
+  if (!ascending || txns.front().value() <= 0) {
+    return InvalidField("source_txn_ids", "must be positive and ascend");
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CheckOpen(const OpenTxns& command, const Options& options) {
   if (command.count <= 0 || command.count > options.max_batch) {
@@ -35,12 +60,7 @@ absl::Status CheckOpen(const OpenTxns& command, const Options& options) {
                     TxnTypeName(command.type)),
         {{"operation", "open"}, {"type", std::string(TxnTypeName(command.type))}});
   }
-  if (command.type == TxnType::kReplCreated) {
-    return MakeError(ErrorReason::kNotSupported,
-                     "transactions of a replication are not supported yet; open a DEFAULT one",
-                     {{"what", "REPL_CREATED transactions"}});
-  }
-  return absl::OkStatus();
+  return CheckSources(command, options);
 }
 
 int64_t FingerprintOf(const OpenTxns& c) {
@@ -62,7 +82,7 @@ Pins::Reach ReachOf(const TxnRow& row) {
 
 // The same ids again; their snapshot as long as one of them is open.
 OpenedTxns OpenedBefore(const RequestRow& request, const TxnTable& txns) {
-  OpenedTxns answer{TxnId(request.first_id), request.count, {}, {}};
+  OpenedTxns answer{TxnId(request.first_id), request.count, {}, {}, {}};
   const auto it = txns.open().lower_bound(answer.first);
   if (it == txns.open().end() || it->first.value() >= request.first_id + request.count)
     return answer;
@@ -80,18 +100,21 @@ absl::StatusOr<OpenedTxns> State::Open(const OpenTxns& command, Now now, Unit& u
   SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
                         s.requests.Find(command.request, RequestKind::kOpen, fingerprint));
   if (known != nullptr) return OpenedBefore(*known, s.txns);
-  SKEP_RETURN_IF_ERROR(s.limit.Admit(command.count));
 
   TxnRow row;
   row.type = command.type;
   row.user = command.user;
   row.host = command.host;
   row.agent = command.agent;
-  row.timeout_ms = command.timeout.value_or(s.options.txn_timeout).count();
+  const auto own_timeout =
+      command.type == TxnType::kReplCreated ? s.options.replication_timeout : s.options.txn_timeout;
+  row.timeout_ms = command.timeout.value_or(own_timeout).count();
   row.from_batch = command.count > 1;
   row.keep_all_pinned = command.keep_all_pinned;
+  if (command.sources) return s.OpenReplicas(*command.sources, row, now, unit);
+  SKEP_RETURN_IF_ERROR(s.limit.Admit(command.user, command.count));
   OpenedTxns opened{
-      s.txns.next(), command.count, unit.seq(), std::chrono::milliseconds(row.timeout_ms)};
+      s.txns.next(), command.count, unit.seq(), std::chrono::milliseconds(row.timeout_ms), {}};
   for (int64_t i = 0; i < command.count; ++i) s.OpenOne(row, ReachOf(row), now, unit);
   s.Remember(command.request,
              RequestKind::kOpen,
@@ -103,9 +126,40 @@ absl::StatusOr<OpenedTxns> State::Open(const OpenTxns& command, Now now, Unit& u
   return opened;
 }
 
+AbortedTxns State::Impl::AbortByFilter(const AbortTxns& command, Now now, Unit& unit) {
+  AbortedTxns answer;
+  for (const auto& [id, txn] : txns.open()) {
+    // A compaction is cancelled, not aborted from under its worker by the way.
+    if (!txn.compaction.is_none()) continue;
+    if (!command.user.empty() && txn.row.user != command.user) continue;
+    if (command.min_age && now.wall - txn.row.open_time < *command.min_age) continue;
+    if (answer.aborted.size() == kMaxEndedAtOnce) {
+      answer.more = true;
+      break;
+    }
+    answer.aborted.push_back(id);
+  }
+  const std::string reason = fmt::format("it was aborted ({})", AbortCauseName(command.cause));
+  for (TxnId id : answer.aborted) {
+    if (txns.Find(id) == nullptr) continue;
+    EndTxn(id, {command.cause, EndedBy::kServer, reason}, now, unit);
+  }
+  return answer;
+}
+
 absl::StatusOr<AbortedTxns> State::Abort(const AbortTxns& command, Now now, Unit& unit) {
   Impl& s = *impl_;
+  if (command.by_filter()) return s.AbortByFilter(command, now, unit);
   AbortedTxns answer;
+  if (command.sources) {
+    for (TxnId source : command.sources->txns) {
+      const auto txn = s.replicas.Find(command.sources->policy, source);
+      if (!txn) continue;  // idempotent: also for what never came here (ABT-4)
+      SKEP_RETURN_IF_ERROR(AbortOne(*txn, AbortCause::kReplication, now, unit));
+      answer.aborted.push_back(*txn);
+    }
+    return answer;
+  }
   for (TxnId id : command.txns) {
     const absl::Status status = AbortOne(id, command.cause, now, unit);
     if (status.ok()) {
@@ -121,6 +175,7 @@ absl::StatusOr<AbortedTxns> State::Abort(const AbortTxns& command, Now now, Unit
 
 absl::Status State::AbortOne(TxnId txn, AbortCause cause, Now now, Unit& unit) {
   Impl& s = *impl_;
+  s.EndBypasses(now, unit);
   if (s.txns.Find(txn) == nullptr) {
     return s.txns.CauseOf(txn) ? absl::OkStatus() : s.EndedError(txn);
   }

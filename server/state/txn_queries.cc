@@ -5,6 +5,8 @@
 #include <iterator>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "server/state/errors.h"
 #include "server/state/impl.h"
 #include "storage/base/status_macros.h"
@@ -41,6 +43,9 @@ TxnInfo State::Impl::InfoOf(const OpenTxn& txn, Now now) const {
     if (const TableRow* row = registry.Find(id)) info.tables.push_back(row->name);
   }
   info.locks = lock_table.LocksOf(LockOwner::OfTxn(txn.row.id));
+  if (const ReplicaRow* replica = replicas.Of(txn.row.id)) {
+    info.stands_for = CommitTxn::Source{replica->policy, replica->source};
+  }
   return info;
 }
 
@@ -56,11 +61,23 @@ absl::StatusOr<TxnInfo> State::GetTxn(TxnId txn, Now now) const {
   return info;
 }
 
+absl::StatusOr<TxnInfo> State::GetReplica(const CommitTxn::Source& source, Now now) const {
+  const auto txn = impl_->replicas.Find(source.policy, source.txn);
+  if (txn) return GetTxn(*txn, now);
+  return MakeError(ErrorReason::kNoSuchTxn,
+                   fmt::format("no open transaction stands for transaction {} of {}; it may have "
+                               "ended, or never came here",
+                               source.txn.value(),
+                               source.policy),
+                   {{"txnId", source.txn.ToString()}, {"policy", source.policy}});
+}
+
 std::vector<TxnInfo> State::Txns(const ListTxns& command, Now now) const {
   const Impl& s = *impl_;
   std::vector<TxnInfo> found;
   // Aborted ones have no owner and no tables on record.
-  if (IsWanted(command.states, TxnState::kAborted) && command.user.empty() && !command.table) {
+  if (IsWanted(command.states, TxnState::kAborted) && command.user.empty() &&
+      command.policy.empty() && !command.table) {
     for (int64_t id : s.txns.aborted().IdsAfter(command.after.value(), command.limit)) {
       TxnInfo info;
       info.id = TxnId(id);
@@ -75,6 +92,10 @@ std::vector<TxnInfo> State::Txns(const ListTxns& command, Now now) const {
          it != s.txns.open().end() && open < command.limit;
          ++it) {
       if (!command.user.empty() && it->second.row.user != command.user) continue;
+      if (!command.policy.empty()) {
+        const ReplicaRow* replica = s.replicas.Of(it->first);
+        if (replica == nullptr || replica->policy != command.policy) continue;
+      }
       if (command.table && !Writes(it->second, *command.table)) continue;
       found.push_back(s.InfoOf(it->second, now));
       ++open;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -69,6 +70,9 @@ class TxnTable {
   // The list of sequence `seq`, which must be published and not older than the oldest live
   // snapshot.
   ValidIdsCache::List At(CommitSeq seq) const;
+  // As WriteIds::VersionAt and Lately.
+  CommitSeq VersionAt(CommitSeq seq) const { return std::min(seq, changed_); }
+  ValidIdsCache::List Lately(CommitSeq version) const { return lists_.Find(version); }
 
   // Records those of this unit's ends that a live snapshot needs; forgets what ended at or before
   // the oldest one. True if the store has rows to forget.

@@ -27,6 +27,12 @@ class ValidIdsCache {
     return lists_[seq] = std::make_shared<const ValidIds>(make());
   }
 
+  // nullptr: it is not kept.
+  List Find(CommitSeq seq) const {
+    const auto it = lists_.find(seq);
+    return it == lists_.end() ? nullptr : it->second;
+  }
+
  private:
   size_t capacity_;
   std::map<CommitSeq, List> lists_;

@@ -44,16 +44,26 @@ absl::StatusOr<AllocatedWriteIds> State::Allocate(const AllocateWriteIds& comman
   AllocatedWriteIds answer{table, {}};
   for (TxnId id : txns) {
     OpenTxn* txn = s.txns.Find(id);
-    const auto [it, fresh] = txn->write_ids.try_emplace(table);
-    if (fresh) {
-      WriteId& next = s.registry.Change(table)->next_write_id;
-      it->second = next;
-      next = next.Next();
-      s.write_ids.Allocate(table, it->second, id, unit);
+    const auto it = txn->write_ids.find(table);
+    if (it != txn->write_ids.end() && !command.reallocate) {
+      answer.ids.emplace_back(id, it->second);
+      continue;
     }
-    answer.ids.emplace_back(id, it->second);
+    if (it != txn->write_ids.end()) {
+      s.write_ids.Resolve(table, it->second, WriteIds::Outcome::kAborted, unit);
+      s.changes.Record(table, "", unit.seq());
+    }
+    answer.ids.emplace_back(id, s.GiveWriteId(*txn, table, unit));
   }
   return answer;
+}
+
+WriteId State::Impl::GiveWriteId(OpenTxn& txn, TableId table, Unit& unit) {
+  WriteId& next = registry.Change(table)->next_write_id;
+  const WriteId given = std::exchange(next, next.Next());
+  txn.write_ids[table] = given;
+  write_ids.Allocate(table, given, txn.row.id, unit);
+  return given;
 }
 
 absl::Status State::AddWrites(const AddPartitions& command, Now now, Unit& unit) {

@@ -51,6 +51,19 @@ void WriteIds::Allocate(TableId table, WriteId id, TxnId txn, Unit& unit) {
   unit.Add(Put<WriteIdRow>{row});
 }
 
+void WriteIds::Skip(TableId table, WriteId first, Unit& unit) {
+  Table& t = tables_.at(table);
+  t.resolved.push_back(
+      {{unit.seq(), table, first, unit.seq(), true}, std::exchange(t.last_allocated, unit.seq())});
+  resolved_in_[unit.seq()].insert(table);
+  t.changed = unit.seq();
+}
+
+void WriteIds::AbortSkipped(TableId table, const std::vector<int64_t>& ids, Unit& unit) {
+  Table& t = tables_.at(table);
+  for (int64_t id : ids) AddAborted(table, t, id, unit);
+}
+
 void WriteIds::Resolve(TableId table, WriteId id, Outcome outcome, Unit& unit) {
   Table& t = tables_.at(table);
   const auto it = t.open.find(id);
@@ -73,6 +86,14 @@ int64_t WriteIds::open_count(TableId table) const {
 ValidIdsCache::List WriteIds::At(TableId table, CommitSeq seq, WriteId next) const {
   const Table& t = tables_.at(table);
   return t.lists.GetOrMake(std::min(seq, t.changed), [&] { return MakeList(t, seq, next); });
+}
+
+CommitSeq WriteIds::VersionAt(TableId table, CommitSeq seq) const {
+  return std::min(seq, tables_.at(table).changed);
+}
+
+ValidIdsCache::List WriteIds::Lately(TableId table, CommitSeq version) const {
+  return tables_.at(table).lists.Find(version);
 }
 
 ValidIds WriteIds::MakeList(const Table& table, CommitSeq seq, WriteId next) {

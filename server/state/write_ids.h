@@ -34,6 +34,11 @@ class WriteIds {
   std::vector<WriteIdRow> DropTable(TableId table);
 
   void Allocate(TableId table, WriteId id, TxnId txn, Unit& unit);
+  // From `first` on up to the next that is given out ids are nobody's: to the list they are
+  // committed by this unit.
+  void Skip(TableId table, WriteId first, Unit& unit);
+  // Ids that are skipped and aborted; ascending.
+  void AbortSkipped(TableId table, const std::vector<int64_t>& ids, Unit& unit);
   enum class Outcome { kCommitted, kAborted };
   void Resolve(TableId table, WriteId id, Outcome outcome, Unit& unit);
 
@@ -42,6 +47,10 @@ class WriteIds {
   // table. O(unresolved + resolved since `seq`), O(1) if the table did not change since the list
   // was last made.
   ValidIdsCache::List At(TableId table, CommitSeq seq, WriteId next) const;
+  // Names the list of `seq`, whatever happens later: an earlier sequence that sees the same.
+  CommitSeq VersionAt(TableId table, CommitSeq seq) const;
+  // The list that VersionAt named, if it was made lately.
+  ValidIdsCache::List Lately(TableId table, CommitSeq version) const;
   // Highest id such that none at or below it is open, now (VAL-7).
   WriteId CompactorHigh(TableId table, WriteId next) const;
 

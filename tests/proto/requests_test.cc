@@ -81,6 +81,18 @@ TEST(OpenTransactions, IsRefusedByField) {
           {"repeat of nothing",
            "request_id",
            [](R* r) { r->clear_request_id(), r->set_repeat(true); }},
+          {"source without a policy", "replication_policy", [](R* r) { r->add_source_txn_ids(1); }},
+          {"policy without a source",
+           "source_txn_ids",
+           [](R* r) { r->set_replication_policy("p"); }},
+          {"long policy",
+           "replication_policy",
+           [](R* r) {
+             r->set_replication_policy(std::string(257, 'x')), r->add_source_txn_ids(1);
+           }},
+          {"count beside sources",
+           "count",
+           [](R* r) { r->set_replication_policy("p"), r->add_source_txn_ids(1), r->set_count(1); }},
       });
 }
 
@@ -107,6 +119,22 @@ TEST(CommitTransaction, IsRefusedByField) {
       {
           {"id zero", "txn_id", [](R* r) { r->set_txn_id(0); }},
           {"negative id", "txn_id", [](R* r) { r->set_txn_id(-3); }},
+          {"two ids", "txn_id", [](R* r) { r->set_replication_policy("p"); }},
+          {"source without a policy",
+           "replication_policy",
+           [](R* r) { r->clear_txn_id(), r->set_source_txn_id(1); }},
+          {"policy without a source",
+           "source_txn_id",
+           [](R* r) { r->clear_txn_id(), r->set_replication_policy("p"); }},
+          {"property of no table",
+           "properties[0].table.database",
+           [](R* r) { r->add_properties()->set_key("_meta.x"); }},
+          {"property with a long value",
+           "properties[0].value",
+           [](R* r) {
+             SetOrders(r->add_properties()->mutable_table());
+             r->mutable_properties(0)->set_value(std::string(4001, 'x'));
+           }},
           {"table without a name",
            "write_set[0].table.table",
            [](R* r) { r->mutable_write_set(0)->mutable_table()->clear_table(); }},
@@ -135,6 +163,44 @@ TEST(CommitTransaction, NamesAreLowerCaseAndAnUnsaidOperationIsAnUpdate) {
   SKEP_ASSERT_OK_AND_ASSIGN(const state::CommitTxn command, FromProto(request));
   EXPECT_EQ(command.write_set[0].table, (TableName{"sales", "orders"}));
   EXPECT_EQ(command.write_set[0].writes[0].op, WriteOp::kUpdate);
+}
+
+TEST(AbortTransactions, AreNamedInOneWay) {
+  using R = v1::AbortTransactionsRequest;
+  R good;
+  good.add_txn_ids(4);
+  EachIsRefused<R>(good,
+                   {
+                       {"nothing", "txn_ids", [](R* r) { r->clear_txn_ids(); }},
+                       {"ids and an owner", "txn_ids", [](R* r) { r->set_user("ada"); }},
+                       {"ids and sources",
+                        "txn_ids",
+                        [](R* r) { r->set_replication_policy("p"), r->add_source_txn_ids(1); }},
+                       {"an age that is none",
+                        "min_age",
+                        [](R* r) { r->mutable_min_age()->set_nanos(1'000'000'000); }},
+                   });
+  R by_filter;
+  by_filter.set_user("ada");
+  by_filter.mutable_min_age()->set_seconds(60);
+  SKEP_ASSERT_OK_AND_ASSIGN(const state::AbortTxns command, FromProto(by_filter));
+  EXPECT_TRUE(command.by_filter());
+  EXPECT_EQ(command.min_age, std::chrono::seconds(60));
+}
+
+TEST(AdoptWriteIds, IsRefusedByField) {
+  using R = v1::AdoptWriteIdsRequest;
+  R good;
+  SetOrders(good.mutable_table());
+  good.set_valid_write_ids("sales.orders:9:9223372036854775807::3");
+  EachIsRefused<R>(good,
+                   {
+                       {"no table", "table.database", [](R* r) { r->clear_table(); }},
+                       {"no list", "write id list", [](R* r) { r->clear_valid_write_ids(); }},
+                       {"an open id",
+                        "valid_write_ids",
+                        [](R* r) { r->set_valid_write_ids("sales.orders:9:5:5:"); }},
+                   });
 }
 
 TEST(AbortAndHeartbeat, TooManyIdsAreRefused) {

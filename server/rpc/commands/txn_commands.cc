@@ -14,6 +14,8 @@ namespace skep::wire {
 namespace {
 
 constexpr std::chrono::hours kMaxTimeout{24};
+constexpr int64_t kMaxCommitProperties = 100;
+constexpr int64_t kMaxPropertyBytes = 4000;
 
 absl::StatusOr<state::TableWrites> ReadWrites(const v1::TableWrites& from,
                                               const std::string& field) {
@@ -51,7 +53,34 @@ std::vector<Id> ReadIds(const google::protobuf::RepeatedField<int64_t>& from) {
   return ids;
 }
 
+absl::Status CheckPolicy(const std::string& policy) {
+  if (policy.empty()) return BadField("replication_policy", "missing");
+  return CheckText("replication_policy", policy, kMaxPolicyBytes);
+}
+
+// nullopt where the message names no policy.
+absl::StatusOr<std::optional<state::SourceTxns>> ReadSources(
+    const std::string& policy, const google::protobuf::RepeatedField<int64_t>& ids, int64_t max) {
+  if (policy.empty() && ids.empty()) return std::nullopt;
+  SKEP_RETURN_IF_ERROR(CheckPolicy(policy));
+  SKEP_RETURN_IF_ERROR(CheckCount("source_txn_ids", ids.size(), 1, max));
+  return state::SourceTxns{policy, ReadIds<TxnId>(ids)};
+}
+
 }  // namespace
+
+absl::StatusOr<std::optional<state::CommitTxn::Source>> SourceFromProto(const std::string& policy,
+                                                                        int64_t source_txn,
+                                                                        int64_t txn) {
+  if (policy.empty() && source_txn == 0) {
+    SKEP_RETURN_IF_ERROR(CheckId("txn_id", txn));
+    return std::nullopt;
+  }
+  if (txn != 0) return BadField("txn_id", "given beside replication_policy: one of them names it");
+  SKEP_RETURN_IF_ERROR(CheckPolicy(policy));
+  SKEP_RETURN_IF_ERROR(CheckId("source_txn_id", source_txn));
+  return state::CommitTxn::Source{policy, TxnId(source_txn)};
+}
 
 absl::StatusOr<state::RequestKey> RequestKeyFromProto(const std::string& request_id, bool repeat) {
   state::RequestKey key;
@@ -99,6 +128,12 @@ absl::StatusOr<state::OpenTxns> FromProto(const v1::OpenTransactionsRequest& fro
     command.timeout = timeout;
   }
   command.keep_all_pinned = from.keep_all_pinned();
+  SKEP_ASSIGN_OR_RETURN(
+      command.sources,
+      ReadSources(from.replication_policy(), from.source_txn_ids(), kMaxOpenPerCall));
+  if (command.sources && from.count() != 0) {
+    return BadField("count", "given beside source_txn_ids, each of which gets a transaction");
+  }
   SKEP_ASSIGN_OR_RETURN(command.request, RequestKeyFromProto(from.request_id(), from.repeat()));
   return command;
 }
@@ -108,6 +143,11 @@ void ToProto(const state::OpenedTxns& from, v1::OpenTransactionsResponse* to) {
   to->set_count(static_cast<int32_t>(from.count));
   to->set_snapshot_seq(from.snapshot_seq.value());
   ToProto(from.timeout, to->mutable_txn_timeout());
+  for (const auto& [source, txn] : from.replicated) {
+    auto* out = to->add_replicated();
+    out->set_source_txn_id(source.value());
+    out->set_txn_id(txn.value());
+  }
 }
 
 void ToProto(const state::TxnInfo& from, v1::Transaction* to) {
@@ -127,6 +167,10 @@ void ToProto(const state::TxnInfo& from, v1::Transaction* to) {
   if (from.lease_left) ToProto(*from.lease_left, to->mutable_lease_left());
   for (const TableName& table : from.tables) to->add_tables(table.ToString());
   AddIds(from.locks, to->mutable_lock_ids());
+  if (from.stands_for) {
+    to->set_replication_policy(from.stands_for->policy);
+    to->set_source_txn_id(from.stands_for->txn.value());
+  }
 }
 
 absl::StatusOr<state::ListTxns> FromProto(const v1::ListTransactionsRequest& from) {
@@ -141,6 +185,8 @@ absl::StatusOr<state::ListTxns> FromProto(const v1::ListTransactionsRequest& fro
   }
   SKEP_RETURN_IF_ERROR(CheckText("user", from.user(), kMaxUserBytes));
   command.user = from.user();
+  SKEP_RETURN_IF_ERROR(CheckText("replication_policy", from.replication_policy(), kMaxPolicyBytes));
+  command.policy = from.replication_policy();
   SKEP_ASSIGN_OR_RETURN(const int64_t after, ReadIdPageToken(FilterOf(from), from.page_token()));
   command.after = TxnId(after);
   SKEP_ASSIGN_OR_RETURN(command.limit, PageSizeFromProto(from.page_size()));
@@ -165,9 +211,11 @@ void ToProto(const state::HeartbeatResult& from, v1::HeartbeatTransactionsRespon
 }
 
 absl::StatusOr<state::CommitTxn> FromProto(const v1::CommitTransactionRequest& from) {
-  SKEP_RETURN_IF_ERROR(CheckId("txn_id", from.txn_id()));
   SKEP_RETURN_IF_ERROR(CheckCount("write_set", from.write_set_size(), 0, kMaxTablesPerCall));
   state::CommitTxn command;
+  SKEP_ASSIGN_OR_RETURN(
+      command.source,
+      SourceFromProto(from.replication_policy(), from.source_txn_id(), from.txn_id()));
   command.txn = TxnId(from.txn_id());
   command.write_set.reserve(from.write_set_size());
   for (int i = 0; i < from.write_set_size(); ++i) {
@@ -175,18 +223,45 @@ absl::StatusOr<state::CommitTxn> FromProto(const v1::CommitTransactionRequest& f
                           ReadWrites(from.write_set(i), FieldOf("write_set", i)));
     command.write_set.push_back(std::move(writes));
   }
+  SKEP_RETURN_IF_ERROR(CheckCount("properties", from.properties_size(), 0, kMaxCommitProperties));
+  for (int i = 0; i < from.properties_size(); ++i) {
+    const v1::CommitProperty& property = from.properties(i);
+    state::CommitTxn::Property& to = command.properties.emplace_back();
+    SKEP_ASSIGN_OR_RETURN(to.table, FromProto(property.table(), FieldOf("properties", i, "table")));
+    SKEP_RETURN_IF_ERROR(
+        CheckText(FieldOf("properties", i, "key"), property.key(), kMaxPropertyBytes));
+    SKEP_RETURN_IF_ERROR(CheckCount(
+        FieldOf("properties", i, "value"), property.value().size(), 0, kMaxPropertyBytes));
+    to.key = property.key();
+    to.value = property.value();
+  }
   return command;
 }
 
 void ToProto(const state::CommittedTxn& from, v1::CommitTransactionResponse* to) {
   to->set_commit_seq(from.seq.value());
+  to->set_unknown_source(from.unknown_source);
 }
 
 absl::StatusOr<state::AbortTxns> FromProto(const v1::AbortTransactionsRequest& from) {
-  SKEP_RETURN_IF_ERROR(CheckCount("txn_ids", from.txn_ids_size(), 1, kMaxIdsPerCall));
   state::AbortTxns command;
-  command.txns = ReadIds<TxnId>(from.txn_ids());
   command.cause = from.by_operator() ? AbortCause::kOperator : AbortCause::kUser;
+  SKEP_RETURN_IF_ERROR(CheckText("user", from.user(), kMaxUserBytes));
+  command.user = from.user();
+  if (from.has_min_age()) {
+    SKEP_ASSIGN_OR_RETURN(command.min_age, FromProto(from.min_age(), "min_age"));
+  }
+  SKEP_ASSIGN_OR_RETURN(
+      command.sources,
+      ReadSources(from.replication_policy(), from.source_txn_ids(), kMaxIdsPerCall));
+  const int ways =
+      int{from.txn_ids_size() > 0} + int{command.by_filter()} + int{command.sources.has_value()};
+  if (ways > 1) {
+    return BadField("txn_ids", "one of: ids, owner and age, or ids of another server");
+  }
+  if (ways == 1 && from.txn_ids().empty()) return command;
+  SKEP_RETURN_IF_ERROR(CheckCount("txn_ids", from.txn_ids_size(), 1, kMaxIdsPerCall));
+  command.txns = ReadIds<TxnId>(from.txn_ids());
   return command;
 }
 
@@ -194,6 +269,7 @@ void ToProto(const state::AbortedTxns& from, v1::AbortTransactionsResponse* to) 
   AddIds(from.aborted, to->mutable_aborted());
   AddIds(from.not_found, to->mutable_not_found());
   AddIds(from.already_committed, to->mutable_already_committed());
+  to->set_more(from.more);
 }
 
 absl::StatusOr<state::AddPartitions> FromProto(const v1::AddPartitionsRequest& from) {
@@ -223,7 +299,47 @@ absl::StatusOr<state::AllocateWriteIds> FromProto(const v1::AllocateWriteIdsRequ
     SKEP_RETURN_IF_ERROR(CheckId(FieldOf("txn_ids", i), from.txn_ids(i)));
   }
   command.txns = ReadIds<TxnId>(from.txn_ids());
+  command.reallocate = from.reallocate();
   return command;
+}
+
+absl::StatusOr<state::ReplicateWriteIds> ReplicateFromProto(
+    const v1::AllocateWriteIdsRequest& from) {
+  SKEP_RETURN_IF_ERROR(CheckPolicy(from.replication_policy()));
+  if (!from.txn_ids().empty() || from.reallocate()) {
+    return BadField("txn_ids", "or reallocate given beside replication_policy");
+  }
+  SKEP_RETURN_IF_ERROR(CheckCount("sources", from.sources_size(), 1, kMaxAllocatePerCall));
+  state::ReplicateWriteIds command;
+  command.policy = from.replication_policy();
+  SKEP_ASSIGN_OR_RETURN(command.table, FromProto(from.table(), "table"));
+  for (int i = 0; i < from.sources_size(); ++i) {
+    const auto& source = from.sources(i);
+    SKEP_RETURN_IF_ERROR(CheckId(FieldOf("sources", i, "source_txn_id"), source.source_txn_id()));
+    SKEP_RETURN_IF_ERROR(CheckId(FieldOf("sources", i, "write_id"), source.write_id()));
+    command.sources.emplace_back(TxnId(source.source_txn_id()), WriteId(source.write_id()));
+  }
+  return command;
+}
+
+absl::StatusOr<state::AdoptWriteIds> FromProto(const v1::AdoptWriteIdsRequest& from) {
+  state::AdoptWriteIds command;
+  SKEP_ASSIGN_OR_RETURN(command.table, FromProto(from.table(), "table"));
+  SKEP_ASSIGN_OR_RETURN(WriteIdSnapshot list, ParseWriteIdList(from.valid_write_ids()));
+  if (!list.ids.open.empty()) {
+    return BadField(
+        "valid_write_ids",
+        fmt::format("{} is open there: wait until it has ended", list.ids.open.front()));
+  }
+  command.highest = WriteId(list.ids.high);
+  command.aborted = std::move(list.ids.aborted);
+  return command;
+}
+
+void ToProto(const state::AdoptedWriteIds& from, v1::AdoptWriteIdsResponse* to) {
+  to->set_adopted(from.adopted);
+  to->set_next_write_id(from.next.value());
+  AddIds(from.compactions, to->mutable_compaction_ids());
 }
 
 void ToProto(const state::AllocatedWriteIds& from, v1::AllocateWriteIdsResponse* to) {
@@ -247,11 +363,41 @@ absl::StatusOr<state::GetValidWriteIds> FromProto(const v1::GetValidWriteIdsRequ
     command.tables.push_back(std::move(name));
   }
   command.names_all = from.names_all();
+  SKEP_RETURN_IF_ERROR(CheckCount("known", from.known_size(), 0, kMaxTablesPerCall));
+  for (const auto& known : from.known()) {
+    command.known[TableId(known.table_id())] = CommitSeq(known.version());
+  }
   return command;
 }
 
+void ToProto(const state::VersionedTxns& from, v1::GetSnapshotResponse* to) {
+  to->set_version(from.version.version.value());
+  if (!from.version.change) return ToProto(from.list, to);
+  to->set_snapshot_seq(from.list.seq.value());
+  to->mutable_txns()->set_high_watermark(from.list.ids.high);
+  ToProto(*from.version.change, from.version.since, to->mutable_change());
+}
+
 void ToProto(const state::ValidWriteIds& from, v1::GetValidWriteIdsResponse* to) {
-  for (const WriteIdSnapshot& list : from.tables) ToProto(list, to->add_lists());
+  for (size_t i = 0; i < from.tables.size(); ++i) {
+    const state::ListVersion& version = from.versions[i];
+    v1::WriteIdList* const list = to->add_lists();
+    if (version.change) {
+      WriteIdSnapshot rest = from.tables[i];
+      rest.ids = {rest.ids.high, {}, {}};
+      ToProto(rest, list);
+      ToProto(*version.change, version.since, list->mutable_change());
+    } else {
+      ToProto(from.tables[i], list);
+    }
+    list->set_version(version.version.value());
+  }
+}
+
+std::string HiveText(TxnId txn, const state::ValidWriteIds& lists) {
+  std::string text = txn.ToString();
+  for (const WriteIdSnapshot& list : lists.tables) text += "$" + FormatWriteIdList(list);
+  return text;
 }
 
 }  // namespace skep::wire

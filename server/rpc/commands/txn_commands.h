@@ -5,6 +5,9 @@
 // wrong in the present state is the state machine's to refuse. Lists take their page from page_size
 // and page_token.
 
+#include <optional>
+#include <string>
+
 #include <absl/status/statusor.h>
 
 #include "server/state/commands.h"
@@ -16,6 +19,11 @@ namespace skep::wire {
 
 // Empty, or 16 bytes that are not all zero; `repeat` needs one.
 absl::StatusOr<state::RequestKey> RequestKeyFromProto(const std::string& request_id, bool repeat);
+
+// A transaction is named by its own id (nullopt) or by that of another server, never by both.
+absl::StatusOr<std::optional<state::CommitTxn::Source>> SourceFromProto(const std::string& policy,
+                                                                        int64_t source_txn,
+                                                                        int64_t txn);
 
 absl::StatusOr<state::OpenTxns> FromProto(const v1::OpenTransactionsRequest& from);
 void ToProto(const state::OpenedTxns& from, v1::OpenTransactionsResponse* to);
@@ -37,9 +45,19 @@ void ToProto(const state::AbortedTxns& from, v1::AbortTransactionsResponse* to);
 absl::StatusOr<state::AddPartitions> FromProto(const v1::AddPartitionsRequest& from);
 
 absl::StatusOr<state::AllocateWriteIds> FromProto(const v1::AllocateWriteIdsRequest& from);
+// Of a request that names a replication policy.
+absl::StatusOr<state::ReplicateWriteIds> ReplicateFromProto(
+    const v1::AllocateWriteIdsRequest& from);
 void ToProto(const state::AllocatedWriteIds& from, v1::AllocateWriteIdsResponse* to);
+
+absl::StatusOr<state::AdoptWriteIds> FromProto(const v1::AdoptWriteIdsRequest& from);
+void ToProto(const state::AdoptedWriteIds& from, v1::AdoptWriteIdsResponse* to);
 
 absl::StatusOr<state::GetValidWriteIds> FromProto(const v1::GetValidWriteIdsRequest& from);
 void ToProto(const state::ValidWriteIds& from, v1::GetValidWriteIdsResponse* to);
+// "TXN$LIST$LIST…" (SER-5).
+std::string HiveText(TxnId txn, const state::ValidWriteIds& lists);
+
+void ToProto(const state::VersionedTxns& from, v1::GetSnapshotResponse* to);
 
 }  // namespace skep::wire

@@ -43,6 +43,7 @@ class Server {
     const StoredState memory = state_->ToStored();
     EXPECT_EQ(memory.counters, stored_.counters) << "counters differ";
     EXPECT_EQ(memory.txns == stored_.txns, true) << "txns differ";
+    EXPECT_EQ(memory.replicas == stored_.replicas, true) << "replicas differ";
     EXPECT_EQ(memory.resolved_txns == stored_.resolved_txns, true) << "resolved_txns differ";
     EXPECT_EQ(memory.aborted_txns == stored_.aborted_txns, true) << "aborted_txns differ";
     EXPECT_EQ(memory.tables == stored_.tables, true) << "tables differ";

@@ -48,7 +48,9 @@ TEST(OpenTransactions, RefusesWhatNobodyCanHave) {
        {.timeout = std::chrono::hours(25)},
        ErrorReason::kInvalidRequest},
       {"TYP-5: compaction", {.type = TxnType::kCompaction}, ErrorReason::kOperationNotAllowed},
-      {"TYP-4: replication", {.type = TxnType::kReplCreated}, ErrorReason::kNotSupported},
+      {"TYP-4: replication without a source",
+       {.type = TxnType::kReplCreated},
+       ErrorReason::kInvalidRequest},
   };
   Server server;
   for (const Case& c : cases) {
