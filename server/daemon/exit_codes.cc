@@ -16,7 +16,8 @@ ExitCode ExitCodeOfStore(const absl::Status& status) {
       const ErrorMetadata metadata = MetadataOf(status);
       const auto found = metadata.find("errno");
       const std::string name = found == metadata.end() ? "" : found->second;
-      return name == "EACCES" || name == "EPERM" ? kExitNoPermission : kExitCannotCreate;
+      const bool denied = name == "EACCES" || name == "EPERM" || name == "EROFS";
+      return denied ? kExitNoPermission : kExitCannotCreate;
     }
     default:
       return kExitIo;

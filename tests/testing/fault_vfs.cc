@@ -115,6 +115,7 @@ struct FaultVfsHooks {
     if (const int code = self.Enter(VfsCall::kOpen)) return code;
     fault.vfs = &self;
     fault.path = path;
+    if (path != nullptr) self.NoteRename(path);
     fault.real = reinterpret_cast<sqlite3_file*>(&fault + 1);
     const int code = self.base_->xOpen(self.base_, path, fault.real, flags, out);
     if (fault.real->pMethods != nullptr) fault.base.pMethods = &kMethods;
@@ -159,6 +160,13 @@ int FaultVfs::Enter(VfsCall call) {
   if (!fails) return SQLITE_OK;
   fired_ = true;
   return code_;
+}
+
+void FaultVfs::NoteRename(const std::string& path) {
+  const auto made = synced_.find(path + ".new");
+  if (made == synced_.end() || synced_.contains(path)) return;
+  synced_[path] = std::move(made->second);
+  synced_.erase(made);
 }
 
 void FaultVfs::TakeAsSynced(const std::string& path) {

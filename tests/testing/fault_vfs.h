@@ -55,6 +55,8 @@ class FaultVfs {
   friend struct FaultVfsHooks;
   // SQLITE_OK, or the code with which this call is to fail.
   int Enter(VfsCall call);
+  // SQLite knows nothing of it: the store makes a new file as "<path>.new" and renames it.
+  void NoteRename(const std::string& path);
 
   std::string name_;
   sqlite3_vfs* base_;

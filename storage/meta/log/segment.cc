@@ -8,6 +8,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/meta/log/little_endian.h"
+#include "storage/meta/sqlite/file_care.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {
@@ -141,11 +142,6 @@ absl::Status RemoveSegments(fs::FileSystem& fs, const std::string& store_path) {
   for (const SegmentFile& segment : segments) SKEP_RETURN_IF_ERROR(fs.RemoveFile(segment.path));
   SKEP_RETURN_IF_ERROR(fs.RemoveFile(NewSegmentPath(store_path)));
   return fs.SyncDirectory(DirectoryOf(store_path));
-}
-
-std::string DirectoryOf(const std::string& store_path) {
-  std::string dir = fs::ParentPath(store_path);
-  return dir.empty() ? "." : dir;
 }
 
 absl::Status StoreError(const absl::Status& status) {

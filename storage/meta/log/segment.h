@@ -67,7 +67,6 @@ absl::StatusOr<std::vector<SegmentFile>> ListSegments(fs::FileSystem& fs,
 
 // Removes all of them and what was in the making; the names are gone for good on return.
 absl::Status RemoveSegments(fs::FileSystem& fs, const std::string& store_path);
-std::string DirectoryOf(const std::string& store_path);
 
 // An error of the filesystem in the words of the store's port: a full disk is kStoreFull, a file
 // that is gone kCorruptStore, else what it was.

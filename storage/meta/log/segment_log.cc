@@ -8,6 +8,7 @@
 #include "storage/base/log.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/meta/sqlite/file_care.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {

@@ -22,8 +22,8 @@ int Database::NoteCommit(void* wal, sqlite3*, const char*, int frames) {
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
   sqlite3* handle = nullptr;
   // NOMUTEX: one thread at a time is this class's contract, so SQLite need not lock each call.
-  const int flags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int flags = SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0) |
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int code = sqlite3_open_v2(
       options.path.c_str(), &handle, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
   std::unique_ptr<Database> db(new Database(handle, options));

@@ -15,7 +15,8 @@ namespace skep::meta {
 
 struct DatabaseOptions {
   std::string path;
-  std::string vfs;  // name of a registered VFS; empty: the default one
+  std::string vfs;      // name of a registered VFS; empty: the default one
+  bool create = false;  // a file that is absent; else it is kStorageUnwritable
   bool extra_sync = false;
   int busy_timeout_ms = 5'000;
 };
@@ -24,7 +25,7 @@ struct DatabaseOptions {
 // relies on. Confined to one thread.
 class Database {
  public:
-  // Creates the file if it is absent; changes nothing of one that is there. Errors: as SqliteError.
+  // Changes nothing of a file that is there. Errors: as SqliteError.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
   // To be called once it is known that the file is ours. Errors: as SqliteError; kNotSupported
   // where the filesystem cannot carry a write-ahead log.

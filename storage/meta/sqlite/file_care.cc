@@ -24,9 +24,13 @@ using fs::PosixError;
 using fs::RetryOnEintr;
 using fs::UniqueFd;
 
+std::string DirectoryOf(const std::string& store_path) {
+  std::string dir = fs::ParentPath(store_path);
+  return dir.empty() ? "." : dir;
+}
+
 absl::Status CheckDataDirectory(const std::string& path) {
-  const std::string parent = fs::ParentPath(path);
-  const std::string dir = parent.empty() ? "." : parent;
+  const std::string dir = DirectoryOf(path);
   const absl::StatusOr<fs::FileInfo> info = fs::PosixFileSystem().Stat(dir);
   const bool is_file = info.ok() && info->kind != fs::EntryKind::kDirectory;
   if (is_file || absl::IsNotFound(info.status())) {
@@ -50,7 +54,7 @@ absl::Status SyncFileAndName(const std::string& path) {
   if (RetryOnEintr([&] { return ::fsync(fd.get()); }) != 0) {
     return PosixError(errno, "sync", path, Access::kWrite);
   }
-  return fs::PosixFileSystem().SyncDirectory(fs::ParentPath(path));
+  return fs::PosixFileSystem().SyncDirectory(DirectoryOf(path));
 }
 
 absl::Status RewriteInPlace(const std::string& path) {

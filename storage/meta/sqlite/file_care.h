@@ -6,6 +6,9 @@
 
 namespace skep::meta {
 
+// The directory that holds the store's files; "." for a lone name.
+std::string DirectoryOf(const std::string& store_path);
+
 // The directory that is to hold `path` must be there and writable. Errors: kStorageUnwritable with
 // path and errno (ENOENT, ENOTDIR, EACCES, EROFS) and what to do.
 absl::Status CheckDataDirectory(const std::string& path);

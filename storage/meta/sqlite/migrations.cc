@@ -156,9 +156,16 @@ std::string ChecksumOf(const MigrationStep& step) {
 }
 
 absl::Status CheckIsStore(Database& db) {
-  SKEP_ASSIGN_OR_RETURN(const bool empty, IsEmpty(db));
   SKEP_ASSIGN_OR_RETURN(const int64_t application, db.QueryInt("PRAGMA application_id"));
-  if (empty || application == kApplicationId) return absl::OkStatus();
+  if (application == kApplicationId) return absl::OkStatus();
+  SKEP_ASSIGN_OR_RETURN(const bool empty, IsEmpty(db));
+  if (empty) {
+    return MakeError(ErrorReason::kCorruptStore,
+                     fmt::format("store {} holds no tables, which no store ever does; keep a copy "
+                                 "of the data directory and restore the last backup",
+                                 Printable(db.path())),
+                     {{"path", db.path()}});
+  }
   return MakeError(ErrorReason::kCorruptStore,
                    fmt::format("{} is an SQLite database of another program (application id {}); "
                                "give the data directory of a Skep store or an empty one",

@@ -31,7 +31,7 @@ struct MigrateOptions {
   std::string program;  // likewise: "skepd 0.1.0"
 };
 
-// OK for a store and for a file that holds nothing yet. Errors: kCorruptStore for anything else.
+// OK for a store. Errors: kCorruptStore for anything else, a file that holds nothing included.
 absl::Status CheckIsStore(Database& db);
 
 // Brings the store to the last of `steps`. A new file gets all of them in one transaction. An older

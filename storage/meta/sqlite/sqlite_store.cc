@@ -8,6 +8,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/fs/posix_file_system.h"
+#include "storage/meta/sqlite/create_store.h"
 #include "storage/meta/sqlite/file_care.h"
 #include "storage/meta/sqlite/migrations.h"
 #include "storage/meta/sqlite/state_reader.h"
@@ -63,27 +64,23 @@ absl::StatusOr<LockFile> SqliteStore::Lock(const SqliteOptions& options) {
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenLocked(const SqliteOptions& options,
                                                                      LockFile lock) {
-  // Nobody else writes now, and SQLite has nothing open yet: what it is about to read of the log
-  // becomes truly durable before anything is built on it.
-  SKEP_RETURN_IF_ERROR(RewriteInPlace(options.path + "-wal"));
   DatabaseOptions database;
   database.path = options.path;
   database.vfs = options.vfs;
   database.extra_sync = options.synchronous == SqliteOptions::Synchronous::kExtra;
   database.busy_timeout_ms = options.busy_timeout_ms;
+  MigrateOptions migrate;
+  migrate.auto_migrate = options.auto_migrate;
+  migrate.now = options.now;
+  migrate.program = options.program;
+  SKEP_RETURN_IF_ERROR(CreateStoreIfAbsent(database, migrate));
+  // Nobody else writes now, and SQLite has nothing open yet: what it is about to read of the log
+  // becomes truly durable before anything is built on it.
+  SKEP_RETURN_IF_ERROR(RewriteInPlace(options.path + "-wal"));
   SKEP_ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(database));
   std::unique_ptr<SqliteStore> store(new SqliteStore(options, std::move(lock), std::move(db)));
   absl::Status status = store->Recover();
-  if (status.ok()) {
-    MigrateOptions migrate;
-    migrate.auto_migrate = options.auto_migrate;
-    migrate.now = options.now;
-    migrate.program = options.program;
-    status = Migrate(*store->db_, MigrationSteps(), migrate);
-  }
-  // The name of a new file; the file itself was synced by SQLite. (Opening the file here would drop
-  // SQLite's own locks on it when it is closed again: they belong to the process.)
-  if (status.ok()) status = fs::PosixFileSystem().SyncDirectory(fs::ParentPath(options.path));
+  if (status.ok()) status = Migrate(*store->db_, MigrationSteps(), migrate);
   if (status.ok()) status = store->PrepareUnits();
   if (!status.ok()) return store->GiveUp(std::move(status));
   return store;

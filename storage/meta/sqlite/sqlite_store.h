@@ -39,12 +39,12 @@ struct SqliteOptions {
 // on destruction: the next start finds out what the files hold.
 class SqliteStore final : public MetaStore {
  public:
-  // Creates the file if it is absent, takes the lock, makes what a crash left in the log durable
-  // migrates. The directory must exist. Errors, with the exit code that suits a daemon:
-  // kStoreBusy (69; metadata pid, since: another daemon), kStorageUnwritable (77 for errno EACCES
-  // and EPERM, else 73; metadata path, errno), kNotSupported (78: the schema is newer, or older
-  // without auto_migrate, or the filesystem cannot carry it), kStoreFull, kCorruptStore and
-  // kInternal (74).
+  // Takes the lock, creates the file if there is no store at all (CreateStoreIfAbsent), makes what
+  // a crash left in the log durable, migrates. The directory must exist. Errors, with the
+  // exit code that suits a daemon: kStoreBusy (69; metadata pid, since: another daemon),
+  // kStorageUnwritable (77 for errno EACCES, EPERM and EROFS, else 73; metadata path, errno),
+  // kNotSupported (78: the schema is newer, or older without auto_migrate, or the filesystem cannot
+  // carry it), kStoreFull, kCorruptStore and kInternal (74).
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const SqliteOptions& options);
   // The same in two steps, for one that looks at files beside the store before it is touched.
   static absl::StatusOr<LockFile> Lock(const SqliteOptions& options);

@@ -85,6 +85,7 @@ class TablePlace {
   explicit TablePlace(const Directory& dir) {
     DatabaseOptions options;
     options.path = dir / "log.db";
+    options.create = true;
     db_ = Must(Database::Open(options));
     Must(db_->UseWriteAheadLog());
     Must(db_->Execute("CREATE TABLE log (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)", "create"));

@@ -18,7 +18,7 @@ TEST(ExitCodeOfStore, TellsWhatIsNeededFromTheReason) {
   const Case cases[] = {
       {unwritable("EACCES"), kExitNoPermission},
       {unwritable("EPERM"), kExitNoPermission},
-      {unwritable("EROFS"), kExitCannotCreate},
+      {unwritable("EROFS"), kExitNoPermission},
       {unwritable("ENOSPC"), kExitCannotCreate},
       {MakeError(ErrorReason::kStorageUnwritable, "x"), kExitCannotCreate},
       {MakeError(ErrorReason::kStoreBusy, "x"), kExitUnavailable},

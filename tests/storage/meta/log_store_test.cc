@@ -492,6 +492,10 @@ TEST_F(LogRecovery, CheckLooksAtTablesAndLog) {
   const TempDir empty = TempDir::InMemory();
   EXPECT_FALSE(CheckStore(LogOptionsFor(empty.path()), SqliteStore::Depth::kQuick).ok());
   EXPECT_TRUE(std::filesystem::is_empty(empty.path()));
+  std::ofstream(empty / "skep.db").close();
+  EXPECT_THAT(CheckStore(LogOptionsFor(empty.path()), SqliteStore::Depth::kQuick),
+              HasReason(ErrorReason::kCorruptStore));
+  EXPECT_EQ(std::filesystem::file_size(empty / "skep.db"), 0u);
 }
 
 }  // namespace

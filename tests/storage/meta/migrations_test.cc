@@ -27,6 +27,7 @@ using ::testing::HasSubstr;
 std::unique_ptr<Database> OpenDatabase(const std::string& path) {
   DatabaseOptions options;
   options.path = path;
+  options.create = true;
   absl::StatusOr<std::unique_ptr<Database>> db = Database::Open(options);
   EXPECT_THAT(db, IsOk());
   EXPECT_THAT((*db)->UseWriteAheadLog(), IsOk());

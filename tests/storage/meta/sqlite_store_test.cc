@@ -198,6 +198,66 @@ TEST(SqliteStore, RefusesAFileThatIsNoStoreAndLeavesItAlone) {
   EXPECT_EQ(shell.Query("SELECT name FROM sqlite_schema"), "songs\n");
 }
 
+// SQLite would open such a file for reading only, and the first unit would fail.
+TEST(SqliteStore, RefusesAStoreThatMayNotBeWritten) {
+  const TempDir dir;
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0777), 0);
+  { ASSERT_THAT(SqliteStore::Open(OptionsFor(dir.path())), IsOk()); }
+  ASSERT_EQ(::chmod((dir / "skep.db").c_str(), 0444), 0);
+  ASSERT_EQ(::chmod((dir / "skep.lock").c_str(), 0666), 0);
+  const ErrorMetadata expected = {{"path", dir / "skep.db"}, {"errno", "EACCES"}};
+  EXPECT_EXIT(
+      {
+        if (::getuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
+        const absl::Status status = SqliteStore::Open(OptionsFor(dir.path())).status();
+        ::fprintf(stderr, "%s", status.ToString().c_str());
+        const bool as_it_should =
+            ReasonOf(status) == ErrorReason::kStorageUnwritable && MetadataOf(status) == expected;
+        ::_exit(as_it_should ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0),
+      "write permission");
+}
+
+// A new store gets its name when it is whole: what has the name and holds nothing was damaged.
+TEST(SqliteStore, TakesNoEmptyFileForTheBeginningOfAStore) {
+  const TempDir dir;
+  std::ofstream(dir / "skep.db").close();
+  const absl::Status empty = SqliteStore::Open(OptionsFor(dir.path())).status();
+  EXPECT_THAT(empty, HasReason(ErrorReason::kCorruptStore));
+  EXPECT_THAT(empty, HasMessage(AllOf(HasSubstr(dir / "skep.db"), HasSubstr("last backup"))));
+  EXPECT_EQ(std::filesystem::file_size(dir / "skep.db"), 0u);
+
+  const TempDir bare;
+  Shell(bare / "skep.db", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE).Query("VACUUM");
+  ASSERT_GT(std::filesystem::file_size(bare / "skep.db"), 0u);
+  EXPECT_THAT(SqliteStore::Open(OptionsFor(bare.path())), HasReason(ErrorReason::kCorruptStore));
+}
+
+TEST(SqliteStore, BeginsNoNewStoreBesideWhatIsLeftOfOne) {
+  for (const char* left : {"skep.db-wal", "skep.db-journal", "skep.db-log.1", "skep.db-log.17"}) {
+    SCOPED_TRACE(left);
+    const TempDir dir;
+    std::ofstream(dir / left) << "units";
+    const absl::Status status = SqliteStore::Open(OptionsFor(dir.path())).status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+    EXPECT_THAT(status, HasMessage(AllOf(HasSubstr("missing"), HasSubstr(left))));
+    EXPECT_FALSE(std::filesystem::exists(dir / "skep.db"));
+    EXPECT_TRUE(std::filesystem::exists(dir / left));
+  }
+}
+
+TEST(SqliteStore, BeginsAnewWhereAFirstStartWasCutOff) {
+  const TempDir dir;
+  for (const char* left : {"skep.db.new", "skep.db.new-journal", "skep.db-log.new"}) {
+    std::ofstream(dir / left) << std::string(6'000, 'x');
+  }
+  SKEP_ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(OptionsFor(dir.path())));
+  EXPECT_THAT(store->Load(), IsOkAndHolds(StoredState()));
+  EXPECT_FALSE(std::filesystem::exists(dir / "skep.db.new"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "skep.db.new-journal"));
+}
+
 TEST(SqliteStore, RefusesADamagedFile) {
   const TempDir dir = TempDir::InMemory();
   {
