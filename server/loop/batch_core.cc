@@ -6,6 +6,7 @@
 #include "storage/base/log.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/meta/check_store.h"
 #include "storage/model/errors.h"
 
 namespace skep::loop {
@@ -83,6 +84,7 @@ BatchCore::~BatchCore() {
 
 absl::Status BatchCore::LoadState() {
   SKEP_ASSIGN_OR_RETURN(const StoredState stored, store_.Load());
+  SKEP_RETURN_IF_ERROR(meta::RequireSound(stored));
   SKEP_ASSIGN_OR_RETURN(state_, state::State::Load(options_.state, stored, Now()));
   return absl::OkStatus();
 }

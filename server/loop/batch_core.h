@@ -60,7 +60,8 @@ class BatchCore {
   };
 
   // Loads the state. `store`, `clock` and `executor` must outlive the core. Errors: those of
-  // MetaStore::Load and State::Load.
+  // MetaStore::Load, RequireSound (kCorruptStore for a store that contradicts itself) and
+  // State::Load.
   static absl::StatusOr<std::unique_ptr<BatchCore>> Open(const Options& options,
                                                          meta::MetaStore& store,
                                                          Clock& clock,

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "storage/base/text.h"
 #include "storage/fs/file_system.h"
+#include "storage/model/errors.h"
 
 namespace skep::meta {
 namespace {
@@ -55,7 +58,7 @@ class Checker {
 
   void CheckTables() {
     std::map<TableName, TableId> names;
-    std::map<std::string, TableId> locations;
+    std::map<std::string_view, TableId> locations;
     for (const auto& [id, table] : s_.tables) {
       const std::string what = fmt::format("table {} ({})", id.value(), table.name.ToString());
       Below(what, id.value(), kNextTable, s_.counters.next_table.value());
@@ -83,7 +86,7 @@ class Checker {
     }
   }
 
-  void CheckNesting(const std::map<std::string, TableId>& locations) {
+  void CheckNesting(const std::map<std::string_view, TableId>& locations) {
     for (const auto& [location, id] : locations) {
       for (std::string dir = fs::ParentPath(location); dir.size() > 1; dir = fs::ParentPath(dir)) {
         const auto outer = locations.find(dir);
@@ -243,26 +246,59 @@ class Checker {
            !LocksConflict(a.kind, b.kind) || exempt(a, b) || exempt(b, a);
   }
 
-  // Locks of one database, sorted by resource: those of one table are neighbours, those of the
-  // whole database come first and meet all others.
+  // Of each kind one lock, and one of another owner: who conflicts with any lock of the kind
+  // conflicts with one of the two. So the look stays linear, however many readers there are.
+  struct Holders {
+    const LockRow* first = nullptr;
+    const LockRow* other = nullptr;
+  };
+  using ByKind = std::map<LockKind, Holders>;
+
+  static void Hold(ByKind& held, const LockRow& lock) {
+    Holders& of_kind = held[lock.kind];
+    if (of_kind.first == nullptr) {
+      of_kind.first = &lock;
+    } else if (of_kind.other == nullptr && !SameOwner(*of_kind.first, lock)) {
+      of_kind.other = &lock;
+    }
+  }
+
+  void Meet(const ByKind& held, const LockRow& lock) {
+    for (const auto& [kind, holders] : held) {
+      for (const LockRow* holder : {holders.first, holders.other}) {
+        if (holder == nullptr || MayBothStand(*holder, lock)) continue;
+        Found("locks {} ({} on {}) and {} ({} on {}) are both granted",
+              holder->lock.value(),
+              LockKindName(holder->kind),
+              holder->resource.ToString(),
+              lock.lock.value(),
+              LockKindName(lock.kind),
+              lock.resource.ToString());
+      }
+    }
+  }
+
+  // Locks of one database. Sorted by resource, a lock comes after those on what it lies in and
+  // beside those on the same: the only ones that it overlaps and has not met yet.
   void CheckGranted(std::vector<const LockRow*>& locks) {
     std::sort(locks.begin(), locks.end(), [](const LockRow* a, const LockRow* b) {
       return std::tie(a->resource, a->lock, a->component) <
              std::tie(b->resource, b->lock, b->component);
     });
-    for (size_t i = 0; i < locks.size(); ++i) {
-      const bool whole_database = locks[i]->resource.table.empty();
-      for (size_t j = i + 1; j < locks.size(); ++j) {
-        if (!whole_database && locks[j]->resource.table != locks[i]->resource.table) break;
-        if (MayBothStand(*locks[i], *locks[j])) continue;
-        Found("locks {} ({} on {}) and {} ({} on {}) are both granted",
-              locks[i]->lock.value(),
-              LockKindName(locks[i]->kind),
-              locks[i]->resource.ToString(),
-              locks[j]->lock.value(),
-              LockKindName(locks[j]->kind),
-              locks[j]->resource.ToString());
-      }
+    ByKind database;
+    ByKind table;
+    ByKind partition;
+    const LockResource* last = &locks.front()->resource;
+    for (const LockRow* lock : locks) {
+      const LockResource& resource = lock->resource;
+      if (resource.table != last->table) table.clear();
+      if (resource != *last) partition.clear();
+      last = &resource;
+      for (const ByKind* held : {&database, &table, &partition}) Meet(*held, *lock);
+      Hold(resource.table.empty()       ? database
+           : resource.partition.empty() ? table
+                                        : partition,
+           *lock);
     }
   }
 
@@ -288,5 +324,23 @@ class Checker {
 }  // namespace
 
 std::vector<std::string> CheckInvariants(const StoredState& state) { return Checker(state).Run(); }
+
+absl::Status RequireSound(const StoredState& state) {
+  constexpr size_t kTold = 5;
+  const std::vector<std::string> findings = CheckInvariants(state);
+  if (findings.empty()) return absl::OkStatus();
+  std::string told;
+  for (size_t i = 0; i < findings.size() && i < kTold; ++i) {
+    told += (i == 0 ? "" : "; ") + Printable(findings[i]);
+  }
+  if (findings.size() > kTold) {
+    told += fmt::format("; and {} more, which skepd --check-store tells", findings.size() - kTold);
+  }
+  return MakeError(ErrorReason::kCorruptStore,
+                   fmt::format("the store contradicts itself: {}. Keep a copy of the data "
+                               "directory and restore the last backup",
+                               told),
+                   {{"what", Printable(findings.front())}});
+}
 
 }  // namespace skep::meta

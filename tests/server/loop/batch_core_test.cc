@@ -8,9 +8,11 @@
 namespace skep::loop {
 namespace {
 
+using ::skep::testing::HasMessage;
 using ::skep::testing::HasReason;
 using ::skep::testing::IsOk;
 using ::skep::testing::StatusIs;
+using ::testing::HasSubstr;
 
 class BatchCoreTest : public CoreFixture {};
 
@@ -18,6 +20,20 @@ absl::Status StoreFull() {
   return MakeError(ErrorReason::kStoreFull, "the disk of the store is full");
 }
 absl::Status SyncFailed() { return MakeError(ErrorReason::kOutcomeUnknown, "fdatasync: EIO"); }
+
+// A table would be made under the id of another one.
+TEST_F(BatchCoreTest, AStoreThatContradictsItselfIsNotStarted) {
+  CreateTable("orders");
+  core_.reset();
+  SKEP_ASSERT_OK_AND_ASSIGN(StoredState state, store_.Load());
+  CounterRow counters = state.counters;
+  counters.next_table = TableId(1);
+  ASSERT_THAT(store_.Append({Put<CounterRow>{counters}}), IsOk());
+  const absl::Status refused = BatchCore::Open(options_, store_, clock_, executor_).status();
+  EXPECT_THAT(refused, HasReason(ErrorReason::kCorruptStore));
+  EXPECT_THAT(refused,
+              HasMessage(HasSubstr("table 1 (sales.orders) has id 1, but next_table_id is 1")));
+}
 
 TEST_F(BatchCoreTest, AnAnswerWaitsForTheUnitThatHoldsIt) {
   TxnId txn;

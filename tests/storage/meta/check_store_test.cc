@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/model/errors.h"
+#include "tests/testing/status_matchers.h"
+
 namespace skep::meta {
 namespace {
 
@@ -160,6 +163,85 @@ TEST(CheckInvariants, NamesWhatContradictsItself) {
     ApplyEffects(state, c.change);
     EXPECT_THAT(CheckInvariants(state), ::testing::Contains(HasSubstr(c.says)));
   }
+}
+
+// Whichever two of three owners exclude each other, at least one sentence names both levels.
+TEST(CheckInvariants, FindsAConflictAmongManyLocksOfTheSameKind) {
+  const std::vector<LockResource> levels = {
+      {"db", "", ""}, {"db", "t1", ""}, {"db", "t1", "d=1"}, {"db", "t1", "d=2"}};
+  const std::vector<LockKind> kinds = {
+      LockKind::kSharedRead, LockKind::kSharedWrite, LockKind::kExclWrite, LockKind::kExclusive};
+  const auto exempt = [](const LockRow& outer, const LockRow& inner) {
+    return outer.resource.table.empty() && !inner.resource.table.empty() &&
+           outer.kind == LockKind::kSharedRead && inner.kind == LockKind::kExclusive;
+  };
+  const auto conflict = [&](const LockRow& a, const LockRow& b) {
+    return a.txn != b.txn && ResourcesOverlap(a.resource, b.resource) &&
+           LocksConflict(a.kind, b.kind) && !exempt(a, b) && !exempt(b, a);
+  };
+  std::vector<LockRow> all;
+  for (const int64_t txn : {7, 8}) {
+    for (const LockResource& level : levels) {
+      for (const LockKind kind : kinds) all.push_back(Lock(1, txn, level, kind));
+    }
+  }
+  StoredState state = Sound();
+  for (const LockRow& a : all) {
+    for (const LockRow& b : all) {
+      for (const LockRow& c : {all.front(), all[5], all.back()}) {
+        state.locks.clear();
+        LockRow rows[] = {a, b, c};
+        for (int64_t i = 0; i < 3; ++i) {
+          rows[i].lock = LockId(i + 1);
+          ApplyEffects(state, {Put<LockRow>{rows[i]}});
+        }
+        const bool expected = conflict(a, b) || conflict(a, c) || conflict(b, c);
+        ASSERT_EQ(!CheckInvariants(state).empty(), expected)
+            << a.resource.ToString() << ' ' << LockKindName(a.kind) << ' ' << a.txn << ", "
+            << b.resource.ToString() << ' ' << LockKindName(b.kind) << ' ' << b.txn << ", "
+            << c.resource.ToString() << ' ' << LockKindName(c.kind) << ' ' << c.txn;
+      }
+    }
+  }
+}
+
+// Pair by pair, the readers alone would take minutes.
+TEST(CheckInvariants, LooksAtALargeStoreInOneGo) {
+  StoredState state = Sound();
+  Effects effects = {Put<CounterRow>{
+      {CommitSeq(20), TxnId(10), LockId(1'000'000), CompactionId(5), TableId(1'000'000), 0}}};
+  constexpr int64_t kMany = 30'000;
+  TableRow table = Sound().tables.at(TableId(1));
+  for (int64_t id = 10; id < kMany; ++id) {
+    table.id = TableId(id);
+    table.name.table = "many" + std::to_string(id);
+    table.location = "/w/db.db/many" + std::to_string(id);
+    effects.push_back(Put<TableRow>{table});
+    effects.push_back(Put<AbortedWriteIdsRow>{{TableId(id), WriteId(2), WriteId(3)}});
+    effects.push_back(Put<LockRow>{Lock(id, 0, {"db", "", ""}, LockKind::kSharedRead)});
+    effects.push_back(Put<LockRow>{Lock(id + kMany, 0, {"db", "t2", ""}, LockKind::kSharedRead)});
+  }
+  ApplyEffects(state, effects);
+  EXPECT_THAT(CheckInvariants(state), IsEmpty());
+  ApplyEffects(state, {Put<LockRow>{Lock(999'999, 7, {"db", "t2", ""}, LockKind::kExclWrite)}});
+  EXPECT_THAT(CheckInvariants(state), IsEmpty());
+  ApplyEffects(state, {Put<LockRow>{Lock(999'998, 8, {"db", "t2", ""}, LockKind::kSharedWrite)}});
+  EXPECT_THAT(CheckInvariants(state), ElementsAre(HasSubstr("locks 999998 (SHARED_WRITE")));
+}
+
+TEST(RequireSound, TellsTheFirstContradictions) {
+  using skep::testing::HasMessage;
+  using skep::testing::HasReason;
+  EXPECT_THAT(RequireSound(Sound()), skep::testing::IsOk());
+  StoredState state = Sound();
+  state.counters.next_table = TableId(2);
+  const absl::Status status = RequireSound(state);
+  EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+  for (const std::string& finding : CheckInvariants(state)) {
+    EXPECT_THAT(status, HasMessage(HasSubstr(finding)));
+  }
+  state.counters.seq = CommitSeq(0);
+  EXPECT_THAT(RequireSound(state), HasMessage(HasSubstr("more, which skepd --check-store tells")));
 }
 
 TEST(CheckInvariants, AllowsLocksThatStandSideBySide) {
