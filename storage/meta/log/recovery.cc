@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -43,6 +45,26 @@ absl::Status DoesNotFollow(const std::string& path, const RecordHeader& header, 
                   header.before.value(),
                   last.value()),
       {{"path", path}, {"seq", last.ToString()}});
+}
+
+// The start goes on: a unit that the power tore was never answered. One that rotted was, and its
+// bytes go with the file, so this line is all that is left of it.
+void WarnOfBrokenTail(const std::string& path,
+                      std::string_view bytes,
+                      const SegmentHeader& header,
+                      const std::vector<ScannedRecord>& records,
+                      CommitSeq last) {
+  const std::optional<BrokenTail> tail = FindBrokenTail(bytes, header, records, last);
+  if (!tail) return;
+  Log(LogLevel::kWarn,
+      "store.log_torn",
+      {{"path", path},
+       {"offset", tail->offset},
+       {"bytes_not_zero", tail->bytes_not_zero},
+       {"after_seq", last.value()},
+       {"message",
+        "the last unit is not whole and is left out: the power went while it was written, or the "
+        "file was damaged since"}});
 }
 
 // Takes the units that the tables lack.
@@ -104,6 +126,11 @@ absl::StatusOr<uint64_t> RecoverLog(fs::FileSystem& fs,
       SKEP_RETURN_IF_ERROR(replay.Take(record, segment.path));
     }
     SKEP_RETURN_IF_ERROR(replay.Apply());
+    WarnOfBrokenTail(segment.path,
+                     *bytes,
+                     header,
+                     records,
+                     records.empty() ? replay.last() : records.back().header.seq);
     highest = segment.number;
   }
   if (replay.units() > 0) {

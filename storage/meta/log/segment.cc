@@ -55,6 +55,17 @@ std::optional<ScannedRecord> RecordAt(std::string_view bytes, size_t at, uint64_
   return ScannedRecord{*header, *body};
 }
 
+// No unit of an earlier life is newer than `last`, so a record of this life shows by its sequences
+// even where its checksum is wrong.
+bool LooksBegun(std::string_view rest, uint64_t salt, CommitSeq last) {
+  if (rest.size() < kRecordHeaderSize) return false;
+  if (ReadRecordHeader(rest, salt)) return true;
+  const auto before = static_cast<int64_t>(GetNumber<uint64_t>(rest, 24));
+  const auto seq = static_cast<int64_t>(GetNumber<uint64_t>(rest, 32));
+  return (before == last.value() && before != 0) ||
+         (rest.starts_with("SKRU") && seq > last.value());
+}
+
 }  // namespace
 
 std::string EncodeSegmentHeader(const SegmentHeader& header) {
@@ -65,6 +76,8 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
   PutNumber(bytes, 16, header.store_id);
   PutNumber(bytes, 24, header.number);
   PutNumber(bytes, 32, header.salt);
+  PutNumber(bytes, 40, header.length);
+  PutNumber(bytes, 48, uint32_t{header.used_before ? 1u : 0u});
   PutNumber(bytes, kCrcAt, Crc32c(std::string_view(bytes).substr(0, kCrcAt)));
   return bytes;
 }
@@ -85,12 +98,19 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, const 
     return OfAnotherProgram(path, "schema version", schema, kRecordSchema);
   return SegmentHeader{GetNumber<uint64_t>(bytes, 16),
                        GetNumber<uint64_t>(bytes, 24),
-                       GetNumber<uint64_t>(bytes, 32)};
+                       GetNumber<uint64_t>(bytes, 32),
+                       GetNumber<uint64_t>(bytes, 40),
+                       GetNumber<uint32_t>(bytes, 48) != 0};
 }
 
 absl::StatusOr<std::vector<ScannedRecord>> ScanSegment(std::string_view bytes,
                                                        const SegmentHeader& header,
                                                        const std::string& path) {
+  if (bytes.size() < header.length) {
+    return Damaged(path,
+                   static_cast<int64_t>(bytes.size()),
+                   fmt::format("the end of a file that was made {} bytes long", header.length));
+  }
   std::vector<ScannedRecord> records;
   size_t at = kSegmentHeaderSize;
   while (at < bytes.size()) {
@@ -111,6 +131,20 @@ absl::StatusOr<std::vector<ScannedRecord>> ScanSegment(std::string_view bytes,
     }
   }
   return records;
+}
+
+std::optional<BrokenTail> FindBrokenTail(std::string_view bytes,
+                                         const SegmentHeader& header,
+                                         const std::vector<ScannedRecord>& records,
+                                         CommitSeq last) {
+  int64_t end = kSegmentHeaderSize;
+  for (const ScannedRecord& record : records) end += record.header.size();
+  const std::string_view rest = bytes.substr(std::min(static_cast<size_t>(end), bytes.size()));
+  const auto zeros = std::count(rest.begin(), rest.end(), '\0');
+  const int64_t not_zero = static_cast<int64_t>(rest.size()) - zeros;
+  if (not_zero == 0) return std::nullopt;
+  if (header.used_before && !LooksBegun(rest, header.salt, last)) return std::nullopt;
+  return BrokenTail{end, not_zero};
 }
 
 std::string SegmentPath(const std::string& store_path, uint64_t number) {

@@ -15,7 +15,7 @@ namespace skep::meta {
 
 // The format that this program writes and reads: of the files, and of the rows in the records (the
 // schema of the tables).
-inline constexpr uint32_t kLogFormat = 2;
+inline constexpr uint32_t kLogFormat = 3;
 inline constexpr uint32_t kRecordSchema = 4;
 
 // One file of the log: a header, then records without gaps, then zeros or what an earlier life of
@@ -27,7 +27,9 @@ inline constexpr uint32_t kRecordSchema = 4;
 //   16  u64  id of the store it belongs to
 //   24  u64  number of the segment; higher ones are newer
 //   32  u64  salt of its records, another one for each life of the file
-//   40       zeros
+//   40  u64  length of the file, which never changes
+//   48  u32  1 if the file had an earlier life
+//   52       zeros
 //   60  u32  CRC-32C of bytes 0 to 59
 inline constexpr int64_t kSegmentHeaderSize = 64;
 
@@ -35,6 +37,8 @@ struct SegmentHeader {
   uint64_t store_id = 0;
   uint64_t number = 0;
   uint64_t salt = 0;
+  uint64_t length = 0;
+  bool used_before = false;
 };
 
 std::string EncodeSegmentHeader(const SegmentHeader& header);
@@ -48,10 +52,24 @@ struct ScannedRecord {
   std::string_view body;
 };
 // The last record may be torn: it ends the list. Errors: kCorruptStore where a later record is
-// whole or where the sequences have a gap; metadata path, offset.
+// whole, where the sequences have a gap or where the file is shorter than it was made; metadata
+// path, offset.
 absl::StatusOr<std::vector<ScannedRecord>> ScanSegment(std::string_view bytes,
                                                        const SegmentHeader& header,
                                                        const std::string& path);
+
+// What was begun behind the last record and is no record. A unit that the power tore looks like
+// that, and so does one that was whole and rotted: nobody can tell, so a person should know.
+struct BrokenTail {
+  int64_t offset = 0;          // where the next record would begin
+  int64_t bytes_not_zero = 0;  // from there to the end of the file
+};
+// Behind `records`, of which the last, or the last unit stored before them, is `last`. Bytes of an
+// earlier life of the file are none: they hold units up to `last` only.
+std::optional<BrokenTail> FindBrokenTail(std::string_view bytes,
+                                         const SegmentHeader& header,
+                                         const std::vector<ScannedRecord>& records,
+                                         CommitSeq last);
 
 // "<store>-log.<number>"; "<store>-log.new" is a segment in the making and holds nothing.
 std::string SegmentPath(const std::string& store_path, uint64_t number);

@@ -31,15 +31,15 @@ absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Create(const Ports& port
   return log;
 }
 
-SegmentHeader SegmentLog::HeaderOf(uint64_t number) {
-  return {options_.store_id, number, random_.NextUint64()};
+SegmentHeader SegmentLog::HeaderOf(uint64_t number, int64_t length) {
+  return {options_.store_id, number, random_.NextUint64(), static_cast<uint64_t>(length), false};
 }
 
 // Under another name until it is whole, so that a segment that is found is one.
 absl::StatusOr<std::unique_ptr<SegmentLog::Segment>> SegmentLog::Make(uint64_t number,
                                                                       int64_t size) {
   auto segment = std::make_unique<Segment>();
-  segment->header = HeaderOf(number);
+  segment->header = HeaderOf(number, size);
   segment->path = SegmentPath(options_.store_path, number);
   const std::string making = NewSegmentPath(options_.store_path);
   const auto write = [&]() -> absl::Status {
@@ -74,7 +74,8 @@ absl::Status SegmentLog::Recycle(Segment& segment, uint64_t number) {
   const std::string path = SegmentPath(options_.store_path, number);
   SKEP_RETURN_IF_ERROR(fs_.RemoveFile(making));
   SKEP_RETURN_IF_ERROR(MoveTo(std::exchange(segment.path, making), making));
-  segment.header = HeaderOf(number);
+  segment.header = HeaderOf(number, segment.file->size());
+  segment.header.used_before = true;
   SKEP_RETURN_IF_ERROR(segment.file->WriteAt(0, EncodeSegmentHeader(segment.header)));
   SKEP_RETURN_IF_ERROR(segment.file->SyncData());
   SKEP_RETURN_IF_ERROR(MoveTo(making, path));

@@ -99,7 +99,7 @@ class SegmentLog {
         options_(options),
         last_(options.last) {}
 
-  SegmentHeader HeaderOf(uint64_t number);
+  SegmentHeader HeaderOf(uint64_t number, int64_t length);
   absl::StatusOr<std::unique_ptr<Segment>> Make(uint64_t number, int64_t size);
   absl::Status Recycle(Segment& segment, uint64_t number);
   absl::Status MoveTo(const std::string& from, const std::string& to);

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/base/log.h"
 #include "storage/fs/posix_file_system.h"
 #include "storage/meta/log/little_endian.h"
 #include "storage/meta/log/recovery.h"
@@ -41,6 +42,7 @@ using skep::testing::RandomEffects;
 using skep::testing::TempDir;
 using skep::testing::VfsCall;
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -376,9 +378,39 @@ TEST_F(LogRecovery, ATornLastUnitIsNormal) {
   std::string torn = bytes;
   torn[static_cast<size_t>(records->back().body.data() - bytes.data())] ^= 1;
   Write(Segment(2), torn);
+  ConfigureLogging({.level = LogLevel::kWarn, .file = dir_ / "daemon.log"});
   const absl::StatusOr<StoredState> loaded = Load();
+  FlushLog();
+  ConfigureLogging({.level = LogLevel::kWarn});
   ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->counters.seq.value(), expected_.counters.seq.value() - 1);
+  // A unit that rotted would look the same.
+  const auto offset = records->back().body.data() - kRecordHeaderSize - bytes.data();
+  EXPECT_THAT(Read(dir_ / "daemon.log"),
+              AllOf(HasSubstr("store.log_torn"),
+                    HasSubstr("path=" + Segment(2)),
+                    HasSubstr("offset=" + std::to_string(offset) + " bytes_not_zero=")));
+}
+
+TEST_F(LogRecovery, AWholeLogIsTakenUpWithoutAWarning) {
+  MakeKilled();
+  ConfigureLogging({.level = LogLevel::kWarn, .file = dir_ / "daemon.log"});
+  EXPECT_THAT(Load(), IsOkAndHolds(expected_));
+  FlushLog();
+  ConfigureLogging({.level = LogLevel::kWarn});
+  EXPECT_THAT(Read(dir_ / "daemon.log"), Not(HasSubstr("store.log_torn")));
+}
+
+TEST_F(LogRecovery, AFileThatWasCutShortStopsTheStart) {
+  MakeKilled();
+  const auto size = std::filesystem::file_size(Segment(2));
+  for (const auto left : {size - 1, size / 2, std::uintmax_t{100}, std::uintmax_t{0}}) {
+    SCOPED_TRACE(left);
+    std::filesystem::resize_file(Segment(2), left);
+    const absl::Status status = Load().status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+    EXPECT_EQ(MetadataOf(status)["path"], Segment(2));
+  }
 }
 
 TEST_F(LogRecovery, DamageBeforeTheEndStopsTheStart) {

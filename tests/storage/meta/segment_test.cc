@@ -96,6 +96,49 @@ TEST(Segment, EndsAtATornUnit) {
   }
 }
 
+TEST(Segment, ThatWasCutShortIsDamaged) {
+  const Segment segment = MakeSegment(400);
+  SegmentHeader header = kHeader;
+  header.length = segment.bytes.size();
+  EXPECT_THAT(ScanSegment(segment.bytes, header, "/d/f"), IsOk());
+  for (const size_t left : {segment.bytes.size() - 1, segment.ends.back(), segment.ends.front()}) {
+    const absl::Status status =
+        ScanSegment(std::string_view(segment.bytes).substr(0, left), header, "/d/f").status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+    EXPECT_EQ(MetadataOf(status)["offset"], std::to_string(left));
+  }
+}
+
+// Of a file with and without an earlier life: what is told of it when it is whole, and when the
+// last unit is not.
+TEST(Segment, TellsOfALastUnitThatIsNotWhole) {
+  for (const bool used_before : {false, true}) {
+    SCOPED_TRACE(used_before);
+    Segment segment = MakeSegment(used_before ? 400 : 0);
+    segment.bytes.append(256, '\0');
+    SegmentHeader header = kHeader;
+    header.used_before = used_before;
+    const auto tail = [&](const std::string& bytes) {
+      const auto records = ScanSegment(bytes, header, "/d/f");
+      EXPECT_THAT(records, IsOk());
+      return FindBrokenTail(bytes, header, *records, records->back().header.seq);
+    };
+    EXPECT_EQ(tail(segment.bytes), std::nullopt);
+    const size_t begin = segment.ends[kUnits - 2];
+    // Every byte of it that any checksum covers.
+    const auto last = ScanSegment(segment.bytes, header, "/d/f")->back();
+    const size_t size = kRecordHeaderSize + last.header.body_length;
+    for (size_t at = begin; at < begin + size; ++at) {
+      std::string damaged = segment.bytes;
+      damaged[at] ^= 1;
+      const auto found = tail(damaged);
+      ASSERT_NE(found, std::nullopt) << at - begin;
+      EXPECT_EQ(found->offset, static_cast<int64_t>(begin));
+      EXPECT_GT(found->bytes_not_zero, 20);
+    }
+  }
+}
+
 TEST(Segment, DamageBeforeTheLastUnitIsNoEnd) {
   const Segment segment = MakeSegment(400);
   size_t begin = kSegmentHeaderSize;
@@ -199,6 +242,12 @@ TEST(SegmentHeader, IsWholeOrRefused) {
   EXPECT_EQ(header->store_id, kHeader.store_id);
   EXPECT_EQ(header->number, kHeader.number);
   EXPECT_EQ(header->salt, kHeader.salt);
+  EXPECT_EQ(header->length, 0u);
+  SegmentHeader other{1, 2, 3, 4096, true};
+  const auto again = DecodeSegmentHeader(EncodeSegmentHeader(other), "/d/f");
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->length, 4096u);
+  EXPECT_TRUE(again->used_before);
 }
 
 TEST(Segment, FilesAreFoundByNumber) {
