@@ -35,6 +35,19 @@ absl::Status OfAnotherStore(const std::string& path) {
       {{"path", path}});
 }
 
+absl::Status LogIsMissing(const std::string& store_path) {
+  const std::string mark = OpenMarkPath(store_path);
+  return MakeError(
+      ErrorReason::kCorruptStore,
+      fmt::format("the log of store {} is missing, and the store was not stopped in order: its "
+                  "newest units are in no other file; bring back {}-log.<number>, or remove {} to "
+                  "go on without them",
+                  Printable(store_path),
+                  Printable(store_path),
+                  Printable(mark)),
+      {{"path", mark}});
+}
+
 absl::Status DoesNotFollow(const std::string& path, const RecordHeader& header, CommitSeq last) {
   return MakeError(
       ErrorReason::kCorruptStore,
@@ -99,6 +112,12 @@ class Replay {
 
 absl::Status CheckSegments(fs::FileSystem& fs, const std::string& store_path) {
   SKEP_ASSIGN_OR_RETURN(const std::vector<SegmentFile> segments, ListSegments(fs, store_path));
+  if (segments.empty()) {
+    const absl::Status marked = fs.Stat(OpenMarkPath(store_path)).status();
+    return marked.ok()                ? LogIsMissing(store_path)
+           : absl::IsNotFound(marked) ? absl::OkStatus()
+                                      : marked;
+  }
   for (const SegmentFile& segment : segments) {
     const absl::StatusOr<std::string> front = ReadFront(fs, segment.path, kSegmentHeaderSize);
     if (!front.ok()) return StoreError(front.status());
@@ -149,6 +168,7 @@ absl::StatusOr<RecoveredTables> OpenTablesAfterLog(fs::FileSystem& fs,
   SKEP_ASSIGN_OR_RETURN(recovered.tables, SqliteStore::OpenLocked(options, std::move(lock)));
   SKEP_ASSIGN_OR_RETURN(recovered.highest_segment, RecoverLog(fs, options.path, *recovered.tables));
   if (recovered.highest_segment != 0) {
+    // Durable in the tables by now, so the log may go.
     SKEP_RETURN_IF_ERROR(StoreError(RemoveSegments(fs, options.path)));
   }
   return recovered;

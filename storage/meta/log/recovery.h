@@ -14,7 +14,8 @@ namespace skep::meta {
 
 // Before the tables are touched: every segment beside them can be read by this program. So a
 // migration never runs while units of the schema before are still in the log. Errors: those of
-// DecodeSegmentHeader; kStorageUnwritable.
+// DecodeSegmentHeader; kCorruptStore where the log is marked open and there is none;
+// kStorageUnwritable.
 absl::Status CheckSegments(fs::FileSystem& fs, const std::string& store_path);
 
 // Puts the units that are in the log only into the tables, in order, each once; a unit is durable

@@ -1,6 +1,7 @@
 #include "storage/meta/log/segment.h"
 
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -153,6 +154,15 @@ std::string SegmentPath(const std::string& store_path, uint64_t number) {
 
 std::string NewSegmentPath(const std::string& store_path) { return store_path + "-log.new"; }
 
+std::string OpenMarkPath(const std::string& store_path) { return store_path + "-log.open"; }
+
+absl::Status MarkLogOpen(fs::FileSystem& fs, const std::string& store_path) {
+  SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<fs::WritableFile> file,
+                        fs.Create(OpenMarkPath(store_path)));
+  SKEP_RETURN_IF_ERROR(file->Close());
+  return fs.SyncDirectory(DirectoryOf(store_path));
+}
+
 absl::StatusOr<std::vector<SegmentFile>> ListSegments(fs::FileSystem& fs,
                                                       const std::string& store_path) {
   const std::string dir = DirectoryOf(store_path);
@@ -173,6 +183,8 @@ absl::StatusOr<std::vector<SegmentFile>> ListSegments(fs::FileSystem& fs,
 
 absl::Status RemoveSegments(fs::FileSystem& fs, const std::string& store_path) {
   SKEP_ASSIGN_OR_RETURN(const std::vector<SegmentFile> segments, ListSegments(fs, store_path));
+  SKEP_RETURN_IF_ERROR(fs.RemoveFile(OpenMarkPath(store_path)));
+  SKEP_RETURN_IF_ERROR(fs.SyncDirectory(DirectoryOf(store_path)));
   for (const SegmentFile& segment : segments) SKEP_RETURN_IF_ERROR(fs.RemoveFile(segment.path));
   SKEP_RETURN_IF_ERROR(fs.RemoveFile(NewSegmentPath(store_path)));
   return fs.SyncDirectory(DirectoryOf(store_path));

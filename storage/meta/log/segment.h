@@ -75,6 +75,13 @@ std::optional<BrokenTail> FindBrokenTail(std::string_view bytes,
 std::string SegmentPath(const std::string& store_path, uint64_t number);
 std::string NewSegmentPath(const std::string& store_path);
 
+// "<store>-log.open" says that there is a segment: made after the first, gone before the last. With
+// it and without one, the log was lost. It has the log's name, so that whoever moves a log away on
+// purpose takes it along.
+std::string OpenMarkPath(const std::string& store_path);
+// Errors: as fs::FileSystem; the name is durable on return.
+absl::Status MarkLogOpen(fs::FileSystem& fs, const std::string& store_path);
+
 struct SegmentFile {
   uint64_t number = 0;
   std::string path;

@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Create(const Ports& port
   absl::MutexLock making(&log->making_);
   SKEP_ASSIGN_OR_RETURN(std::unique_ptr<Segment> first,
                         log->Make(options.first_number, options.first_bytes));
+  SKEP_RETURN_IF_ERROR(StoreError(MarkLogOpen(*ports.fs, options.store_path)));
   log->writing_ = first.get();
   log->begin_ = {options.first_number, kSegmentHeaderSize};
   absl::MutexLock lock(&log->mutex_);

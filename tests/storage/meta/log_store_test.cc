@@ -83,7 +83,8 @@ class LogStoreTest : public ::testing::Test {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
       const std::string name = entry.path().filename().string();
-      if (name.starts_with("skep.db-log.")) names.push_back(name.substr(12));
+      if (name.starts_with("skep.db-log.") && name != "skep.db-log.open")
+        names.push_back(name.substr(12));
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -434,6 +435,24 @@ TEST_F(LogRecovery, AMissingSegmentStopsTheStart) {
   const absl::Status status = Load().status();
   EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
   EXPECT_THAT(status, HasMessage(HasSubstr("move the files of the log away")));
+}
+
+TEST_F(LogRecovery, AMissingLogStopsTheStartUnlessTheStoreWasStoppedInOrder) {
+  MakeKilled();
+  std::filesystem::remove(Segment(1));
+  std::filesystem::remove(Segment(2));
+  const std::string before = Read(killed_ / "skep.db");
+  for (const StoreForm form : {StoreForm::kLog, StoreForm::kTables}) {
+    const absl::Status status = OpenStore(form, LogOptionsFor(killed_.path())).status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+    EXPECT_THAT(status, HasMessage(HasSubstr("remove " + (killed_ / "skep.db-log.open"))));
+  }
+  EXPECT_EQ(Read(killed_ / "skep.db"), before);
+  // The way out leads on; and an orderly end leaves no mark.
+  std::filesystem::remove(killed_ / "skep.db-log.open");
+  EXPECT_THAT(Load(), IsOk());
+  EXPECT_FALSE(std::filesystem::exists(killed_ / "skep.db-log.open"));
+  EXPECT_THAT(Load(), IsOk());
 }
 
 TEST_F(LogRecovery, ALogOfAnotherStoreStopsTheStart) {

@@ -47,7 +47,8 @@ inline void CopyLog(const std::string& from, const std::string& to) {
   for (const auto& entry : std::filesystem::directory_iterator(from)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("skep.db-log.")) {
-      std::filesystem::copy_file(entry.path(), to + "/" + name);
+      std::filesystem::copy_file(
+          entry.path(), to + "/" + name, std::filesystem::copy_options::overwrite_existing);
     }
   }
 }
