@@ -105,7 +105,10 @@ class Collector {
         SKEP_ASSIGN_OR_RETURN(file.logical_length, ReadFlushLength(fs_, file.path));
       }
       SKEP_ASSIGN_OR_RETURN(file.tail, ReadFileTail(fs_, file.path, file.logical_length));
-      if (file.tail == nullptr) continue;
+      if (file.tail == nullptr) {
+        SKEP_RETURN_IF_ERROR(CheckMayBeEmpty(file));
+        continue;
+      }
       const bool is_acid = orc::HasAcidSchema(*file.tail);
       (is_acid ? acid_file : raw_file) = file.path;
       if (!acid_file.empty() && !raw_file.empty()) {
@@ -119,6 +122,14 @@ class Collector {
                                    : AddRawFile(std::move(file), name, dir, &counts));
     }
     return absl::OkStatus();
+  }
+
+  // Inserts of none leave a file without bytes behind, deletes of none no file at all.
+  static absl::Status CheckMayBeEmpty(const SourceFile& file) {
+    if (file.dir->kind != acid::DirKind::kDeleteDelta) return absl::OkStatus();
+    return CorruptError(file.path,
+                        "a delete delta's file without a byte (RW-7): no writer leaves one, and "
+                        "the rows that it deleted would come back; restore it from a backup");
   }
 
   absl::Status AddAcidFile(SourceFile file, const acid::DataFileName& name) {

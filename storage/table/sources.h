@@ -62,12 +62,12 @@ struct BucketSources {
 };
 
 // By bucket number. Opens the tail of every file. Empty files (0 bytes, or a streaming file with
-// nothing flushed) are left out. Errors: kNotSupported for files that are not ORC and raw files
-// where they may not be (O-9: insert-only tables look like this); kLegacyLayout for Hive 2's update
-// events as far as `hive.acid.stats` or trusted statistics of the operation column show them
-// (OpenSource finds the others); kMalformedDirectory for raw and ACID files in one directory and
-// originals whose name gives no bucket (O-5); kCorruptFile; kNotEnoughHistory for what is gone
-// (D-14).
+// nothing flushed) are left out, but in a delete delta are kCorruptFile (RW-7). Errors:
+// kNotSupported for files that are not ORC and raw files where they may not be (O-9: insert-only
+// tables are so); kLegacyLayout for Hive 2's update events as far as `hive.acid.stats` or trusted
+// statistics of the operation column show them (OpenSource finds the others); kMalformedDirectory
+// for raw and ACID files in one directory and originals whose name gives no bucket (O-5);
+// kCorruptFile; kNotEnoughHistory for what is gone (D-14).
 absl::StatusOr<std::map<int32_t, BucketSources>> CollectSources(fs::FileSystem& fs,
                                                                 const std::string& dir,
                                                                 const acid::Selection& selection);

@@ -105,6 +105,26 @@ TEST(CollectSources, LeavesOutEmptyFilesAndForeignNames) {
   EXPECT_THAT(Collect(table), IsOkAndHolds(IsEmpty()));
 }
 
+// RW-7: left out in silence, its victims would be back, and a major compaction would make that
+// last.
+TEST(CollectSources, RefusesADeleteDeltaWithoutBytes) {
+  for (const std::string path : {"delete_delta_0000002_0000002_0000/bucket_00000",
+                                 "delete_delta_0000002_0000002/bucket_00000_1",
+                                 "delete_delta_0000002_0000004/bucket_00000",
+                                 "delete_delta_0000002_0000004_v0000009/bucket_00000",
+                                 "delete_delta_0000002_0000002_0000/000000_0",
+                                 "delete_delta_0000002_0000002_0000/sub/bucket_00000"}) {
+    SCOPED_TRACE(path);
+    TestTable table;
+    table.AcidFile("delta_0000001_0000001_0000/bucket_00000", {Insert(1, 0, 1)});
+    table.Text(path, "");
+    const auto sources = Collect(table);
+    EXPECT_THAT(sources, HasReason(ErrorReason::kCorruptFile));
+    EXPECT_THAT(sources, HasMessage(HasSubstr(path)));
+    EXPECT_THAT(Collect(table, "1:::"), IsOk()) << "who does not see it does not need it";
+  }
+}
+
 TEST(CollectSources, SortsInsertsAndDeletesByBucket) {
   TestTable table;
   table.AcidFile("base_0000002_v0000007/bucket_00001", {Insert(1, 0, 1, 1)});
