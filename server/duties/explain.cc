@@ -9,6 +9,8 @@
 #include "storage/base/counted.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/compact/input_check.h"
+#include "storage/model/errors.h"
 #include "storage/table/sources.h"
 
 namespace skep::duties {
@@ -33,6 +35,20 @@ absl::StatusOr<std::vector<std::string>> DirectoriesToRemove(fs::FileSystem& fs,
   return names;
 }
 
+// The first thing in them that Skep does not understand, for which its directory stays (CL-14).
+absl::Status FindStranger(fs::FileSystem& fs,
+                          const TableRow& table,
+                          const std::vector<std::string>& directories) {
+  for (const std::string& name : directories) {
+    const std::string path = fs::JoinPath(table.location, name);
+    const absl::StatusOr<fs::FileInfo> info = fs.Stat(path);
+    if (!info.ok() || info->kind != fs::EntryKind::kDirectory) continue;
+    const absl::Status status = compact::CheckTreeNames(fs, path);
+    if (ReasonOf(status) == ErrorReason::kMalformedDirectory) return status;
+  }
+  return absl::OkStatus();
+}
+
 std::string PinText(const state::Pin& pin) {
   std::string text = fmt::format("transaction {}", pin.txn.value());
   if (!pin.user.empty()) text += fmt::format(" of {}@{}", pin.user, pin.host);
@@ -53,6 +69,7 @@ std::string PinText(const state::Pin& pin) {
 std::string CleanSummary(const state::CleanTask& task,
                          size_t directories,
                          const DutiesAtWork& at_work,
+                         const absl::Status& stranger,
                          Timestamp now) {
   const bool one = directories == 1;
   const std::string what = fmt::format("{} replaced by compaction {}",
@@ -60,6 +77,10 @@ std::string CleanSummary(const state::CleanTask& task,
                                        task.row.id.value());
   if (task.row.state == CompactionState::kFailed) {
     return fmt::format("{} {}: {}.", what, one ? "stays" : "stay", Printable(task.row.error));
+  }
+  if (!stranger.ok()) {
+    return fmt::format(
+        "{} {}, all or in part: {}.", what, one ? "stays" : "stay", MessageOf(stranger));
   }
   if (!task.pinned_by.empty()) {
     const size_t others = task.pinned_by.size() - 1;
@@ -153,7 +174,8 @@ CleanerEntry ExplainClean(fs::FileSystem& fs,
   absl::StatusOr<std::vector<std::string>> names = DirectoriesToRemove(fs, task);
   if (names.ok()) {
     entry.directories = *std::move(names);
-    entry.summary = CleanSummary(task, entry.directories.size(), at_work, now);
+    const absl::Status stranger = FindStranger(fs, task.table, entry.directories);
+    entry.summary = CleanSummary(task, entry.directories.size(), at_work, stranger, now);
   } else {
     entry.summary = "The directory cannot be read: " + MessageOf(names.status());
   }

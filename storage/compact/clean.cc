@@ -5,6 +5,7 @@
 
 #include "storage/acid/names.h"
 #include "storage/base/status_macros.h"
+#include "storage/compact/input_check.h"
 #include "storage/model/errors.h"
 #include "storage/table/sources.h"
 
@@ -51,6 +52,17 @@ Removable Decide(const acid::Listing& listing, const CleanRequest& request) {
   return found;
 }
 
+// What came into the directory since it was compacted, or was never looked at because its write was
+// aborted, stays, and the directory with it.
+absl::Status CheckHoldsNothingElse(fs::FileSystem& fs,
+                                   const std::string& directory,
+                                   const acid::Removal& removal) {
+  if (removal.kind == acid::RemovalKind::kFile) return absl::OkStatus();
+  const absl::Status status = CheckTreeNames(fs, fs::JoinPath(directory, removal.name));
+  const bool gone = ReasonOf(status) == ErrorReason::kNotEnoughHistory;
+  return gone ? absl::OkStatus() : status;
+}
+
 absl::Status Remove(fs::FileSystem& fs,
                     const std::string& directory,
                     const acid::Removal& removal) {
@@ -82,8 +94,11 @@ absl::StatusOr<CleanReport> Clean(fs::FileSystem& fs, const CleanRequest& reques
   report.aborted_write_ids = std::move(found.aborted_write_ids);
   report.mixes_aborted = found.mixes_aborted;
   for (acid::Removal& removal : found.removals) {
-    if (request.before_removal) SKEP_RETURN_IF_ERROR(request.before_removal(removal));
-    const absl::Status status = Remove(fs, request.directory, removal);
+    absl::Status status = CheckHoldsNothingElse(fs, request.directory, removal);
+    if (status.ok()) {
+      if (request.before_removal) SKEP_RETURN_IF_ERROR(request.before_removal(removal));
+      status = Remove(fs, request.directory, removal);
+    }
     if (status.ok()) {
       report.removed.push_back(std::move(removal));
     } else {

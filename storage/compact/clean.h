@@ -66,7 +66,9 @@ struct CleanReport {
 absl::StatusOr<std::vector<acid::Removal>> ListRemovable(fs::FileSystem& fs,
                                                          const CleanRequest& request);
 
-// Lists, decides, removes tree by tree, lists again. Goes on after a failed removal (CL-11); a name
+// Lists, decides, removes tree by tree, lists again. A tree that holds anything but data files, by
+// their names, stays and is a failed removal (kMalformedDirectory, CL-14). Goes on after a failed
+// removal (CL-11); a name
 // that is gone already counts as removed. Can be stopped at any point and repeated. Errors: those
 // of table::ListDirectory (a malformed name stops the pass), what before_removal returned.
 absl::StatusOr<CleanReport> Clean(fs::FileSystem& fs, const CleanRequest& request);

@@ -15,14 +15,14 @@ constexpr int kMaxDepth = 16;  // N-10; deeper is a loop of links
 
 absl::Status Stranger(const std::string& path, std::string_view what) {
   return MakeError(ErrorReason::kMalformedDirectory,
-                   fmt::format("{} {}: readers ignore it, and it would go with its directory after "
-                               "the compaction; move it out of the table first",
+                   fmt::format("{} {}: readers ignore it, and it would be removed with its "
+                               "directory; move it out of the table first",
                                Printable(path),
                                what),
                    {{"path", path}});
 }
 
-absl::Status CheckTree(fs::FileSystem& fs, const std::string& path, int depth) {
+absl::Status CheckTree(fs::FileSystem& fs, const std::string& path, int depth, bool* holds_data) {
   if (depth > kMaxDepth) return Stranger(path, "lies too deep below its table");
   const absl::StatusOr<std::vector<fs::DirEntry>> entries = fs.List(path);
   if (entries.status().code() == absl::StatusCode::kNotFound) {
@@ -35,13 +35,18 @@ absl::Status CheckTree(fs::FileSystem& fs, const std::string& path, int depth) {
     if (acid::IsHiddenName(entry.name)) continue;
     const std::string below = fs::JoinPath(path, entry.name);
     switch (entry.kind) {
-      case fs::EntryKind::kDirectory:
-        SKEP_RETURN_IF_ERROR(CheckTree(fs, below, depth + 1));
+      case fs::EntryKind::kDirectory: {
+        bool holds_data_below = acid::IsUnionDirName(entry.name);
+        SKEP_RETURN_IF_ERROR(CheckTree(fs, below, depth + 1, &holds_data_below));
+        if (!holds_data_below) return Stranger(below, "is a directory without a data file");
+        *holds_data = true;
         break;
+      }
       case fs::EntryKind::kFile:
         if (acid::ParseFileName(entry.name).kind == acid::FileKind::kOther) {
           return Stranger(below, "is not named like a data file");
         }
+        *holds_data = true;
         break;
       case fs::EntryKind::kOther:
         return Stranger(below, "is neither a file nor a directory");
@@ -52,13 +57,18 @@ absl::Status CheckTree(fs::FileSystem& fs, const std::string& path, int depth) {
 
 }  // namespace
 
+absl::Status CheckTreeNames(fs::FileSystem& fs, const std::string& path) {
+  bool holds_data = false;  // none at all is no fault: an overwrite without rows (H-8)
+  return CheckTree(fs, path, 0, &holds_data);
+}
+
 absl::Status CheckInputNames(fs::FileSystem& fs,
                              const std::string& dir,
                              const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     const auto name = acid::ParseDirName(input);
     if (!name.ok() || !name->has_value()) continue;  // originals: CollectSources knows their names
-    SKEP_RETURN_IF_ERROR(CheckTree(fs, fs::JoinPath(dir, input), 0));
+    SKEP_RETURN_IF_ERROR(CheckTreeNames(fs, fs::JoinPath(dir, input)));
   }
   return absl::OkStatus();
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 // Nothing in an input is passed over in silence: what readers ignore would be gone for good once
-// the input is cleaned.
+// the input is cleaned. Asked before a compaction, and again before each removal: in between
+// anything may have come.
 
 #include <string>
 #include <vector>
@@ -12,9 +13,12 @@
 
 namespace skep::compact {
 
-// Every visible file in the given directories below `dir` has the name of a data file or of its
-// flush-length file. Errors: kMalformedDirectory naming the first that has not; kNotEnoughHistory
-// where an input is gone (D-14).
+// Every visible file at any depth below `path` has the name of a data file or of its flush-length
+// file, and every sub-directory but a union leg holds one. Errors: kMalformedDirectory naming the
+// first that is not so; kNotEnoughHistory where something is gone (D-14).
+absl::Status CheckTreeNames(fs::FileSystem& fs, const std::string& path);
+
+// CheckTreeNames of each ACID directory among `inputs`, which lie below `dir`.
 absl::Status CheckInputNames(fs::FileSystem& fs,
                              const std::string& dir,
                              const std::vector<std::string>& inputs);

@@ -176,6 +176,31 @@ TEST_F(DirectoryDeskTest, SaysWhichDutiesAreOff) {
   EXPECT_THAT(compaction->front().blocked_by, HasSubstr("no workers (compactor.workers = 0)"));
 }
 
+// CL-14: said before the cleaner has tried, after it has, and gone once it was moved out.
+TEST_F(DirectoryDeskTest, ExplainsWhatTheCleanerLeavesForAStranger) {
+  world_.CreateTable("t");
+  for (int i = 0; i < 2; ++i) world_.InsertOne("t");
+  const CompactionId id = world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  const std::string path = world_.Dir("t") + "/delta_0000002_0000002_0000/notes.txt";
+  std::ofstream(path) << "mine";
+  for (const bool tried : {false, true}) {
+    SCOPED_TRACE(tried);
+    if (tried) world_.CleanOnce();
+    SKEP_ASSERT_OK_AND_ASSIGN(const auto entries, WhyNotCleaned(NameOf("t")));
+    ASSERT_THAT(entries, SizeIs(1));
+    EXPECT_THAT(entries[0].summary, HasSubstr("stay"));
+    EXPECT_THAT(entries[0].summary, HasSubstr(path + " is not named like a data file"));
+    EXPECT_THAT(entries[0].summary, HasSubstr("move it out of the table"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_THAT(world_.Compaction(id).error, HasSubstr(path));
+  std::filesystem::remove(path);
+  SKEP_ASSERT_OK_AND_ASSIGN(const auto entries, WhyNotCleaned(NameOf("t")));
+  ASSERT_THAT(entries, SizeIs(1));
+  EXPECT_THAT(entries[0].summary, HasSubstr("waits for the next attempt"));
+}
+
 TEST_F(DirectoryDeskTest, ExplainsWhomTheCleanerWaitsFor) {
   world_.CreateTable("t", "p string");
   world_.CreateTable("u");

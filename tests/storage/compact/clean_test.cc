@@ -104,6 +104,81 @@ TEST_F(CleanTest, TouchesNothingItDoesNotKnow) {
               ElementsAre(".hidden", ".skep-tmp-9", "_tmp", "base_3_v7", "notes.txt", "other"));
 }
 
+// What came since the compaction, which refuses the same (CL-14).
+TEST_F(CleanTest, LeavesADirectoryThatHoldsWhatItDoesNotKnow) {
+  struct Case {
+    std::string name;
+    std::string path;    // of a file to make; of a directory where it ends with '/'
+    std::string keeper;  // the directory that stays for it
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"a file", "delta_1_1_0/notes.txt", "delta_1_1_0", "notes.txt is not named like"},
+      {"a deep file", "delta_1_1_0/a/b/notes.txt", "delta_1_1_0", "b/notes.txt is not named like"},
+      {"an empty directory",
+       "delta_1_1_0/sub/",
+       "delta_1_1_0",
+       "sub is a directory without a data"},
+      {"of an older base", "base_2_v3/notes.txt", "base_2_v3", "notes.txt is not named like"},
+      {"of a union leg",
+       "HIVE_UNION_SUBDIR_1/readme",
+       "HIVE_UNION_SUBDIR_1",
+       "readme is not named"},
+      {"of an aborted write",
+       "delta_5_5_0/notes.txt",
+       "delta_5_5_0",
+       "notes.txt is not named like"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::filesystem::remove_all(root_.path());
+    Make({"delta_1_1_0",
+          "delta_2_2_0",
+          "base_2_v3",
+          "HIVE_UNION_SUBDIR_1/000000_0",
+          "delta_5_5_0",
+          "base_3_v7"});
+    if (c.path.ends_with("/")) {
+      std::filesystem::create_directories(root_ / c.path);
+    } else {
+      std::filesystem::create_directories(std::filesystem::path(root_ / c.path).parent_path());
+      std::ofstream(root_ / c.path) << "mine";
+    }
+    CleanRequest request = AfterTxn7();
+    request.aborted = AbortedScope{.write_ids = WriteIds("7:::5"), .visibility = Txns("9:::")};
+    request.before_removal = [&](const acid::Removal& removal) {
+      EXPECT_NE(removal.name, c.keeper) << "no removal is announced that is none";
+      return absl::OkStatus();
+    };
+    SKEP_ASSERT_OK_AND_ASSIGN(const CleanReport report, Clean(posix_, request));
+    ASSERT_EQ(report.failed.size(), 1U);
+    EXPECT_EQ(report.failed[0].removal.name, c.keeper);
+    EXPECT_THAT(report.failed[0].status, HasReason(ErrorReason::kMalformedDirectory));
+    EXPECT_THAT(report.failed[0].status, testing::HasMessage(::testing::HasSubstr(c.message)));
+    EXPECT_THAT(NamesOf(report.left), ElementsAre(c.keeper));
+    EXPECT_THAT(OnDisk(), ::testing::UnorderedElementsAre("base_3_v7", c.keeper));
+    EXPECT_TRUE(std::filesystem::exists(root_ / c.path));
+    if (c.keeper.find("delta") != std::string::npos) {
+      EXPECT_TRUE(std::filesystem::exists(root_ / (c.keeper + "/bucket_00000"))) << "not in part";
+    }
+  }
+}
+
+// Union legs, list bucketing and the side files of streaming are part of the layout.
+TEST_F(CleanTest, RemovesADirectoryWithSubdirectoriesOfData) {
+  Make({"delta_1_1_0", "delta_2_2_0", "base_3_v7"});
+  for (const std::string name : {"delta_1_1_0/HIVE_UNION_SUBDIR_1/000000_0",
+                                 "delta_1_1_0/a=1/b=2/bucket_00000",
+                                 "delta_2_2_0/bucket_00000_flush_length"}) {
+    std::filesystem::create_directories(std::filesystem::path(root_ / name).parent_path());
+    std::ofstream(root_ / name) << "x";
+  }
+  std::filesystem::create_directories(root_ / "delta_2_2_0/HIVE_UNION_SUBDIR_2");
+  SKEP_ASSERT_OK_AND_ASSIGN(const CleanReport report, Clean(posix_, AfterTxn7()));
+  EXPECT_TRUE(report.IsDone());
+  EXPECT_THAT(OnDisk(), ElementsAre("base_3_v7"));
+}
+
 TEST_F(CleanTest, StopsAtANameThatLooksLikeADelta) {
   Make({"delta_1_1_0", "base_3_v7", "delta_x"});
   EXPECT_THAT(Clean(posix_, AfterTxn7()), HasReason(ErrorReason::kMalformedDirectory));
