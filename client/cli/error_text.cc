@@ -30,8 +30,10 @@ std::string_view Remedy(ErrorReason reason) {
       return "Try again in a moment.";
     case ErrorReason::kCorruptStore:
     case ErrorReason::kCorruptFile:
+      return "Nothing was changed. Restore the file from a backup.";
     case ErrorReason::kMalformedDirectory:
-      return "Nothing was changed. Restore the file from a backup or remove what is foreign.";
+      return "Nothing was changed. Restore what is missing from a backup or move out what is "
+             "foreign.";
     case ErrorReason::kInternal:
       return "This is a fault of Skep. Please report it with this line.";
     default:

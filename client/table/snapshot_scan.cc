@@ -109,7 +109,7 @@ absl::Status SnapshotScan::StartPartition() {
   SKEP_ASSIGN_OR_RETURN(const bool may_match, PartitionMayMatch(scan_options_.partition, where_));
   if (!may_match) return absl::OkStatus();
   auto scan = table::Scan::Open(fs_, dir, write_ids_, visibility_, scan_options_);
-  SKEP_RETURN_IF_ERROR(table::GoneIfNotFound(scan.status(), dir));
+  SKEP_RETURN_IF_ERROR(table::MissingIfNotFound(scan.status(), dir));
   scan_ = *std::move(scan);
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
+#include "storage/table/source_errors.h"
 #include "storage/table/sources.h"
 
 namespace skep::duties {
@@ -93,8 +94,8 @@ class Inspection {
   absl::Status AddPartition(const std::string& partition) {
     const std::string dir = DirectoryOf(facts_.table, partition);
     absl::StatusOr<std::vector<fs::DirEntry>> entries = fs_.List(dir);
-    if (absl::IsNotFound(entries.status())) return absl::OkStatus();
-    SKEP_RETURN_IF_ERROR(entries.status());
+    SKEP_ASSIGN_OR_RETURN(const bool there, IsThere(entries.status(), dir));
+    if (!there) return absl::OkStatus();
     std::set<std::string> explained;
     if (facts_.table.kind != TableKind::kExternal) {
       SKEP_ASSIGN_OR_RETURN(const acid::Listing listing, table::ListDirectory(fs_, dir));
@@ -120,8 +121,8 @@ class Inspection {
     std::set<std::string> tops;
     for (const std::string& partition : facts_.partitions) tops.insert(TopOf(partition));
     absl::StatusOr<std::vector<fs::DirEntry>> entries = fs_.List(facts_.table.location);
-    if (absl::IsNotFound(entries.status())) return absl::OkStatus();
-    SKEP_RETURN_IF_ERROR(entries.status());
+    SKEP_ASSIGN_OR_RETURN(const bool there, IsThere(entries.status(), facts_.table.location));
+    if (!there) return absl::OkStatus();
     for (const fs::DirEntry& entry : *entries) {
       if (tops.contains(entry.name)) continue;
       const bool hidden = acid::IsHiddenName(entry.name);
@@ -132,6 +133,14 @@ class Inspection {
               hidden ? WhyForeign(entry.name) : "leads to no registered partition"));
     }
     return absl::OkStatus();
+  }
+
+  // Only what an external table names need not be there.
+  absl::StatusOr<bool> IsThere(const absl::Status& listed, const std::string& dir) const {
+    const bool external = facts_.table.kind == TableKind::kExternal;
+    if (external && absl::IsNotFound(listed)) return false;
+    SKEP_RETURN_IF_ERROR(table::MissingIfNotFound(listed, dir));
+    return true;
   }
 
   std::string WhyForeign(const std::string& name) const {

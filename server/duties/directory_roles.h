@@ -31,8 +31,8 @@ struct DirectoryInfo {
   int64_t files = 0;
 };
 
-// By partition and name. A partition without a directory has nothing in it. Errors:
-// kMalformedDirectory where reads fail too; kNotEnoughHistory.
+// By partition and name. Errors: kMalformedDirectory where reads fail too, a missing directory
+// included; kNotEnoughHistory. An external table's directory may be missing.
 absl::StatusOr<std::vector<DirectoryInfo>> ListTableDirectories(fs::FileSystem& fs,
                                                                 const TableFacts& facts);
 

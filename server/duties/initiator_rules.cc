@@ -5,6 +5,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/compact/sizes.h"
+#include "storage/table/source_errors.h"
 #include "storage/table/sources.h"
 
 namespace skep::duties {
@@ -79,7 +80,10 @@ absl::StatusOr<Outlook> LookAt(fs::FileSystem& fs,
   Outlook outlook;
   SKEP_ASSIGN_OR_RETURN(outlook.thresholds, compact::ThresholdsOf(properties, rules.thresholds));
   absl::StatusOr<acid::Listing> listing = table::ListDirectory(fs, dir);
-  if (absl::IsNotFound(listing.status())) listing = acid::Listing();
+  if (absl::IsNotFound(listing.status())) {
+    outlook.decision.reason = MessageOf(table::MissingIfNotFound(listing.status(), dir));
+    return outlook;
+  }
   SKEP_RETURN_IF_ERROR(listing.status());
   SKEP_ASSIGN_OR_RETURN(const acid::Selection selection,
                         acid::SelectDirectories(*listing, write_ids.ForCompactor(), visibility));

@@ -49,7 +49,8 @@ struct Outlook {
   compact::Decision decision;
 };
 
-// `write_ids` in any form: they are read as a compactor's. A directory that is not there is empty.
+// `write_ids` in any form: they are read as a compactor's. A directory that is not there
+// has nothing to compact (IN-12), and the decision's reason says that it is missing.
 // Errors: kInvalidRequest for a property that is no number; those of listing and selection.
 absl::StatusOr<Outlook> LookAt(fs::FileSystem& fs,
                                const std::string& dir,

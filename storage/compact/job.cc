@@ -14,6 +14,7 @@
 #include "storage/compact/input_check.h"
 #include "storage/compact/verify.h"
 #include "storage/model/errors.h"
+#include "storage/table/source_errors.h"
 #include "storage/table/sources.h"
 
 namespace skep::compact {
@@ -32,7 +33,9 @@ struct Prepared {
 
 absl::StatusOr<Prepared> LookAndPlan(fs::FileSystem& fs, const CompactionRequest& request) {
   Prepared prepared;
-  SKEP_ASSIGN_OR_RETURN(acid::Listing listing, table::ListDirectory(fs, request.directory));
+  absl::StatusOr<acid::Listing> listed = table::ListDirectory(fs, request.directory);
+  SKEP_RETURN_IF_ERROR(table::MissingIfNotFound(listed.status(), request.directory));
+  acid::Listing listing = *std::move(listed);
   std::erase_if(listing.dirs, [&](const acid::AcidDir& dir) {
     const bool own = dir.name.visibility == request.txn && !request.txn.is_none();
     if (own) prepared.own_leftovers.push_back(dir.name.name);

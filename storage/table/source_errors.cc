@@ -23,6 +23,14 @@ absl::Status GoneIfNotFound(const absl::Status& status, const std::string& path)
       {{"path", path}});
 }
 
+absl::Status MissingIfNotFound(const absl::Status& status, const std::string& dir) {
+  if (!absl::IsNotFound(status) || ReasonOf(status) != ErrorReason::kUnspecified) return status;
+  return MalformedError(dir,
+                        "is missing: the directory was removed outside Skep, or its partition was "
+                        "declared by a transaction that wrote nothing; put it back, or make it an "
+                        "empty directory to read it as empty");
+}
+
 absl::Status LegacyError(const std::string& path, std::string_view evidence) {
   return MakeError(ErrorReason::kLegacyLayout,
                    fmt::format("{} holds {}: a table in the layout before Hive 3 (ACID v1). Run a "

@@ -13,6 +13,7 @@ namespace {
 using client::Comparison;
 using client::Condition;
 using client::ReadRowsOptions;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -85,7 +86,25 @@ TEST_F(ReadRowsTest, DoesNotListPartitionsThatCannotMatch) {
   ASSERT_THAT(fs_.RemoveTree(dir_ / "order_date=2026-10-03"), IsOk());
   EXPECT_THAT(Ids({.where = {{"order_date", Comparison::kLess, {"2026-10-03"}}}}), SizeIs(3));
   EXPECT_THAT(Ids({.partition = "order_date=2026-10-01"}), SizeIs(2));
-  EXPECT_THAT(Read(), HasReason(ErrorReason::kNotEnoughHistory));
+  EXPECT_THAT(Read(), HasReason(ErrorReason::kMalformedDirectory));
+}
+
+// No cleaner removes a directory, so another try would not help: the message says what does.
+TEST_F(ReadRowsTest, SaysThatADirectoryIsMissing) {
+  const std::string partition = dir_ / "order_date=2026-10-03";
+  ASSERT_THAT(fs_.RemoveTree(partition), IsOk());
+  const auto rows = Read();
+  EXPECT_THAT(rows, HasReason(ErrorReason::kMalformedDirectory));
+  EXPECT_EQ(MetadataOf(rows.status()), (ErrorMetadata{{"path", partition}}));
+  EXPECT_THAT(rows,
+              HasMessage(AllOf(HasSubstr(partition + " is missing"),
+                               HasSubstr("removed outside Skep"),
+                               HasSubstr("declared by a transaction that wrote nothing"),
+                               HasSubstr("make it an empty directory to read it as empty"))));
+  ASSERT_THAT(fs_.CreateDirectories(partition), IsOk());
+  EXPECT_THAT(Ids({}), SizeIs(3));
+  ASSERT_THAT(fs_.RemoveTree(dir_.path()), IsOk());
+  EXPECT_THAT(Read(), HasReason(ErrorReason::kMalformedDirectory));
 }
 
 TEST_F(ReadRowsTest, TakesColumnsInTheOrderAskedForAndStopsAtTheLimit) {

@@ -15,8 +15,11 @@
 namespace skep::duties {
 namespace {
 
+using ::skep::testing::HasMessage;
 using ::skep::testing::HasReason;
 using ::skep::testing::IsOk;
+using ::skep::testing::IsOkAndHolds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -115,11 +118,41 @@ TEST_F(DirectoryDeskTest, ListsPartitionsAndWhatLiesBesideThem) {
   EXPECT_THAT(List("nothing"), HasReason(ErrorReason::kNoSuchTable));
 }
 
-TEST_F(DirectoryDeskTest, ListsNothingWhereThereIsNoDirectory) {
-  world_.CreateTable("t");
-  std::filesystem::remove_all(world_.Dir("t"));
-  SKEP_ASSERT_OK_AND_ASSIGN(const std::vector<DirectoryInfo> found, List("t"));
-  EXPECT_THAT(found, IsEmpty());
+// A table's or a declared partition's directory that is not there: list, compaction and its
+// explanation say the same.
+TEST_F(DirectoryDeskTest, SaysThatADirectoryIsMissing) {
+  struct Case {
+    std::string name;
+    std::string partition_columns;
+    std::string partition;
+  };
+  const std::vector<Case> cases = {{"whole", "", ""}, {"parts", "p string", "p=b"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    world_.CreateTable(c.name, c.partition_columns);
+    for (int i = 0; i < 2; ++i) world_.InsertOne(c.name, c.partition);
+    const std::string dir = world_.Dir(c.name, c.partition);
+    std::filesystem::remove_all(dir);
+    const auto words = AllOf(HasSubstr(dir + " is missing: the directory was removed outside Skep"),
+                             HasSubstr("put it back, or make it an empty directory"));
+
+    const auto listed = List(c.name);
+    EXPECT_THAT(listed, HasReason(ErrorReason::kMalformedDirectory));
+    EXPECT_THAT(listed, HasMessage(words));
+
+    SKEP_ASSERT_OK_AND_ASSIGN(const std::vector<CompactionEntry> entries, WhyNotCompacted(c.name));
+    ASSERT_THAT(entries, SizeIs(1));
+    EXPECT_EQ(entries[0].outlook.decision.type, std::nullopt);
+    EXPECT_THAT(entries[0].outlook.decision.reason, words);
+
+    const CompactionId id = world_.Enqueue(c.name, c.partition, CompactionType::kMajor);
+    world_.WorkOnce();
+    EXPECT_EQ(world_.Compaction(id).state, CompactionState::kFailed);
+    EXPECT_THAT(world_.Compaction(id).error, words);
+
+    std::filesystem::create_directory(dir);
+    EXPECT_THAT(List(c.name), IsOkAndHolds(IsEmpty()));
+  }
 }
 
 // ---- cleaner ----
