@@ -14,6 +14,7 @@
 
 #include "server/state/state.h"
 #include "storage/base/text.h"
+#include "storage/meta/check_store.h"
 
 namespace skep::state {
 
@@ -61,6 +62,9 @@ class Server {
     EXPECT_EQ(memory.requests == stored_.requests, true) << "requests differ";
   }
   void Restart() {
+    // What a start refuses is never what the rules themselves left.
+    const absl::Status sound = meta::RequireSound(stored_);
+    ASSERT_TRUE(sound.ok()) << sound.ToString();
     auto loaded = State::Load(options_, stored_, now_);
     ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
     state_ = std::move(*loaded);
