@@ -169,6 +169,12 @@ TEST(Segment, AnyChangeIsFoundOrEndsTheLog) {
       ++refused;
       return;
     }
+    // The first unit gone whole leaves no trace here; recovery refuses the gap.
+    if (!records->empty() && records->front().header.seq != CommitSeq(1)) {
+      EXPECT_GT(records->front().header.before, CommitSeq(0));
+      ++refused;
+      return;
+    }
     if (records->size() < kUnits) ++shorter;
     ExpectPrefix(*records, segment);
   };
