@@ -320,6 +320,21 @@ void DefineWork(CLI::App& app, const Choose& choose) {
         for (const std::string& id : draft.ids) draft.options.ids.push_back(IdOf(id));
         if (!draft.span.empty()) draft.options.older_than = ParseSpan(draft.span);
       });
+  CLI::App& release = *app.add_subcommand("release", "Releases a lock.");
+  release.require_subcommand(1);
+  Add<ReleaseLock>(
+      release,
+      choose,
+      "lock",
+      "Takes a lock request away: one that waits, or one outside transactions whose owner is "
+      "gone.\n\nExample:\n  skepctl release lock 42\n",
+      [](CLI::App& command, auto& draft) {
+        command.add_option("lock", draft.id, "its id")->required()->check(CheckId);
+        command.add_flag("--force",
+                         draft.options.force,
+                         "also one that an open transaction holds, which can only abort then");
+      },
+      [](auto& draft) { draft.options.lock = IdOf(draft.id); });
 }
 
 void DefineRows(CLI::App& app, const Choose& choose) {

@@ -22,6 +22,7 @@ absl::StatusOr<int> RunCommand(Run& run, const ExplainLock& options);
 absl::StatusOr<int> RunCommand(Run& run, const ExplainCleaner& options);
 absl::StatusOr<int> RunCommand(Run& run, const ExplainCompaction& options);
 absl::StatusOr<int> RunCommand(Run& run, const AbortTransactions& options);
+absl::StatusOr<int> RunCommand(Run& run, const ReleaseLock& options);
 absl::StatusOr<int> RunCommand(Run& run, const Compact& options);
 absl::StatusOr<int> RunCommand(Run& run, const CreateTable& options);
 absl::StatusOr<int> RunCommand(Run& run, const RegisterTable& options);

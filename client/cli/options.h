@@ -80,6 +80,10 @@ struct AbortTransactions {
   std::string user;
   std::optional<std::chrono::milliseconds> older_than;
 };
+struct ReleaseLock {
+  int64_t lock = 0;
+  bool force = false;
+};
 struct Compact {
   std::string resource;  // DB.TABLE[/PART]
   std::string type = "major";
@@ -129,6 +133,7 @@ using Command = std::variant<Status,
                              ExplainCleaner,
                              ExplainCompaction,
                              AbortTransactions,
+                             ReleaseLock,
                              Compact,
                              CreateTable,
                              RegisterTable,

@@ -44,7 +44,7 @@ known="$(grep -oE '"[a-z]+"' "$definitions" | tr -d '"' | sort -u)"
 while IFS=: read -r file first second; do
   grep -qx "$first" <<<"$known" || { problem "$file: there is no command 'skepctl $first'"; continue; }
   case "$first" in
-    show | explain | create | register | drop | abort)
+    show | explain | create | register | drop | abort | release)
       [[ -z "$second" ]] || grep -qx "$second" <<<"$known" || problem "$file: there is no command 'skepctl $first $second'" ;;
   esac
 done < <(grep -rHoP '(`|"|  |: |\()\Kskepctl [a-z]+( [a-z]+)?' --include='*.md' --include='*.h' --include='*.cc' \

@@ -75,6 +75,9 @@ std::string LockTree(const Json& reply, const TimeCells& times) {
                         times.Show(blocker, "sinceTime"),
                         owner,
                         OwnerOf(blocker));
+    if (Number(step, "queuePosition") > 0) {
+      text += fmt::format(" (place {} in its queue)", Number(step, "queuePosition"));
+    }
     std::string beat = times.Show(step, "lastHeartbeatTime");
     text += beat.empty() ? "\n" : ", last heartbeat " + beat + "\n";
   }

@@ -125,6 +125,52 @@ TEST(AbortTransactions, TellsWhatCouldNotBeAborted) {
   EXPECT_EQ(Json::parse(world.out)["alreadyCommitted"][0], "5");
 }
 
+struct ReleaseWorld : ToolWorld {
+  ReleaseWorld() {
+    server.On<v1::ExplainLockRequest>([this](const auto& request, auto& answer) {
+      v1::Lock* const lock = answer.add_locks();
+      lock->set_lock_id(request.lock_id());
+      lock->set_txn_id(txn);
+      lock->set_kind(v1::LOCK_KIND_SHARED_READ);
+      lock->set_state(v1::LOCK_STATE_ACQUIRED);
+      lock->set_user("etl");
+      lock->set_host("host1");
+      lock->mutable_resource()->set_database("sales");
+      lock->mutable_resource()->set_table("orders");
+      *lock->mutable_acquire_time() = Ago(std::chrono::minutes(3));
+      return Ok();
+    });
+    server.On<v1::ReleaseLockRequest>([](const auto&, auto&) { return Ok(); });
+  }
+  int64_t txn = 0;
+};
+
+TEST(ReleaseLock, ShowsAsksAndReleases) {
+  ReleaseWorld world;
+  EXPECT_EQ(world.Run({"release", "lock", "42"}, "y\n"), kDone);
+  EXPECT_EQ(world.err,
+            "lock 42:\n"
+            "  SHARED_READ on sales.orders of etl@host1, acquired 3m ago\n"
+            "Release it? [y/N] ");
+  EXPECT_EQ(world.out, "lock 42 released\n");
+  const auto sent = world.server.RequestsOf<v1::ReleaseLockRequest>().at(0);
+  EXPECT_EQ(sent.lock_id(), 42);
+  EXPECT_FALSE(sent.force());
+}
+
+TEST(ReleaseLock, ByForceSaysWhatBecomesOfTheTransaction) {
+  ReleaseWorld world;
+  world.txn = 7;
+  EXPECT_EQ(world.Run({"release", "lock", "42", "--force"}, "n\n"), kFailed);
+  EXPECT_THAT(world.err, HasSubstr("transaction 7"));
+  EXPECT_THAT(world.err, HasSubstr("can only abort then"));
+  EXPECT_TRUE(world.server.RequestsOf<v1::ReleaseLockRequest>().empty());
+  EXPECT_EQ(world.Run({"release", "lock", "42", "--force", "--dry-run"}), kDone);
+  EXPECT_TRUE(world.server.RequestsOf<v1::ReleaseLockRequest>().empty());
+  EXPECT_EQ(world.Run({"release", "lock", "42", "--force", "--yes"}), kDone);
+  EXPECT_TRUE(world.server.RequestsOf<v1::ReleaseLockRequest>().at(0).force());
+}
+
 struct CompactWorld : ToolWorld {
   CompactWorld() {
     server.On<v1::ListPartitionsRequest>([](const auto&, auto& answer) {
