@@ -73,7 +73,7 @@ class Unary {
 
 // How many calls stand ready for a method that is called all the time. Each takes some five
 // kilobytes for the life of the process; a burst of more makes them as it goes.
-inline constexpr int kHot = 32;
+inline constexpr int kHot = 24;
 inline constexpr int kRare = 4;
 
 struct MethodOptions {
