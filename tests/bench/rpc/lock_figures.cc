@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+// Below what the server takes of one: more would not be queued.
 constexpr int64_t kPerConnection = 100;
 
 // A request that waits on the server, as a client's call.
@@ -142,9 +143,9 @@ std::vector<Figure> LockFigures(const Places& places, const Effort& effort) {
     const LoadResult one = echo->load().Run(bare.Calls(), 2000, 1);
     const double echo_us = static_cast<double>(one.latency.Percentile(0.5)) / 1000;
 
-    Queue writers(*bed, effort.waiters);
-    int64_t held = writers.Hold();
     const int64_t hands = std::min<int64_t>(effort.waiters / 10, 500);
+    Queue writers(*bed, effort.waiters + hands);
+    int64_t held = writers.Hold();
     writers.Wait(v1::LOCK_KIND_EXCLUSIVE, effort.waiters + hands);
     writers.AwaitQueued(effort.waiters + hands);
     Histogram times;
