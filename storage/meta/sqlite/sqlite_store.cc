@@ -80,6 +80,9 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenLocked(const Sqlit
   SKEP_ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(database));
   std::unique_ptr<SqliteStore> store(new SqliteStore(options, std::move(lock), std::move(db)));
   absl::Status status = store->Recover();
+  // The journal of the change to the write-ahead log is gone for good only now: brought back by a
+  // power loss, it would undo that change, and every unit in the log with it.
+  if (status.ok()) status = fs::PosixFileSystem().SyncDirectory(DirectoryOf(options.path));
   if (status.ok()) status = Migrate(*store->db_, MigrationSteps(), migrate);
   if (status.ok()) status = store->PrepareUnits();
   if (!status.ok()) return store->GiveUp(std::move(status));
