@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "storage/base/text.h"
-#include "storage/fs/file_system.h"
 #include "storage/fs/posix_error.h"
 #include "storage/fs/posix_retry.h"
+#include "storage/meta/sqlite/file_care.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {
@@ -51,9 +51,9 @@ absl::Status HeldByAnother(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path, Timestamp now) {
-  const std::string parent = fs::ParentPath(path);
-  const char* const dir = parent.empty() ? "." : parent.c_str();
-  fs::UniqueFd held(RetryOnEintr([&] { return ::open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  const std::string dir = DirectoryOf(path);
+  fs::UniqueFd held(
+      RetryOnEintr([&] { return ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!held.is_open()) return PosixError(errno, "open", dir, Access::kWrite);
   if (RetryOnEintr([&] { return ::flock(held.get(), LOCK_EX | LOCK_NB); }) != 0) {
     if (errno == EWOULDBLOCK) return HeldByAnother(path);
