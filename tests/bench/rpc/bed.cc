@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 
 #include "storage/fs/unique_fd.h"
+#include "tests/bench/rpc/measure.h"
 
 #include "proto/skep/v1/table_service.grpc.pb.h"
 #include "proto/skep/v1/transaction_service.grpc.pb.h"
@@ -21,12 +22,6 @@ namespace {
 
 constexpr int kConnections = 4;
 constexpr int64_t kPerBatch = 1000;
-
-void Must(const grpc::Status& status, const char* what) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s: %s\n", what, status.error_message().c_str());
-  std::exit(1);
-}
 
 std::string SocketOf(const Places& places, const std::string& name) {
   return places.dir + "/" + name + ".sock";
@@ -50,14 +45,12 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-std::vector<std::string> DaemonArguments(const Places& places, const std::string& name, int port) {
+std::vector<std::string> DaemonArguments(const Places& places, const std::string& name) {
   const std::string home = places.dir + "/" + name;
   std::filesystem::create_directories(home + "/w");
   return {places.skepd,
           "--server.listen",
           "unix:" + SocketOf(places, name),
-          "--server.listen",
-          Tcp(port),
           "--store.path",
           home + "/skep.db",
           "--warehouse.roots",
@@ -69,15 +62,18 @@ std::vector<std::string> DaemonArguments(const Places& places, const std::string
           "--txn.max-open",
           "10000000",
           "--initiator.enabled",
-          "false",
-          "--log.level",
-          "error"};
+          "false"};
 }
 
 std::unique_ptr<Bed> Bed::Daemon(const Places& places, const std::string& name) {
   const int port = FreePort();
-  return std::unique_ptr<Bed>(
-      new Bed(DaemonArguments(places, name, port), SocketOf(places, name), port));
+  std::vector<std::string> arguments = DaemonArguments(places, name);
+  for (const std::string& more : {std::string("--server.listen"),
+                                  Tcp(port),
+                                  std::string("--log.level"),
+                                  std::string("error")})
+    arguments.push_back(more);
+  return std::unique_ptr<Bed>(new Bed(std::move(arguments), SocketOf(places, name), port));
 }
 
 std::unique_ptr<Bed> Bed::Echo(const Places& places, int64_t open) {

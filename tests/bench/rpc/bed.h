@@ -49,8 +49,9 @@ class Bed {
   std::unique_ptr<LoadGenerator> tcp_load_;
 };
 
-// Settings of a skepd on the store dir/NAME whose limits no line meets.
-std::vector<std::string> DaemonArguments(const Places& places, const std::string& name, int port);
+// The command of a skepd on the store dir/NAME and the socket dir/NAME.sock whose limits no line
+// meets. Makes the directories.
+std::vector<std::string> DaemonArguments(const Places& places, const std::string& name);
 
 // A port of the loopback that nobody has now.
 int FreePort();

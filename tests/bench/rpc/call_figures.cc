@@ -1,11 +1,11 @@
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
 
 #include "tests/bench/rpc/cycles.h"
 #include "tests/bench/rpc/figures.h"
+#include "tests/bench/rpc/measure.h"
 #include "tests/bench/rpc/methods.h"
 
 #include "proto/skep/v1/transaction_service.pb.h"
@@ -15,27 +15,7 @@ namespace {
 
 using Bound = Figure::Bound;
 
-// One measurement: a fresh workload on a generator.
-struct Run {
-  LoadResult load;
-  double cpu_us = 0;  // of the server, per call
-};
-
-Run Measure(Bed& bed, LoadGenerator& load, const Workload& workload, int64_t calls, int in_flight) {
-  const double before = bed.server().CpuSeconds();
-  Run run{load.Run(workload, calls, in_flight), 0};
-  run.cpu_us = (bed.server().CpuSeconds() - before) / static_cast<double>(calls) * 1e6;
-  if (run.load.errors > 0) {
-    std::fprintf(stderr,
-                 "%ld errors, first: %s\n",
-                 static_cast<long>(run.load.errors),
-                 run.load.first_error.c_str());
-    std::exit(1);
-  }
-  return run;
-}
-
-double P(const Run& run, double fraction) {
+double P(const Measured& run, double fraction) {
   return static_cast<double>(run.load.latency.Percentile(fraction)) / 1000;
 }
 
@@ -44,17 +24,17 @@ class Pairs {
  public:
   Pairs(Bed& real, Bed& echo, const Effort& effort) : real_(real), echo_(echo), effort_(effort) {}
 
-  using MakeWorkload = std::function<Workload()>;
   void Each(const Workload& real,
             const Workload& echo,
             bool tcp,
             int in_flight,
             int64_t calls,
-            const std::function<void(const Run& real, const Run& echo)>& take) {
+            const std::function<void(const Measured& real, const Measured& echo)>& take) {
     for (int round = -1; round < effort_.rounds; ++round) {  // the first one warms up
-      const Run bare =
-          Measure(echo_, tcp ? echo_.tcp_load() : echo_.load(), echo, calls, in_flight);
-      const Run run = Measure(real_, tcp ? real_.tcp_load() : real_.load(), real, calls, in_flight);
+      const Measured bare =
+          Measure(echo_.server(), tcp ? echo_.tcp_load() : echo_.load(), echo, calls, in_flight);
+      const Measured run =
+          Measure(real_.server(), tcp ? real_.tcp_load() : real_.load(), real, calls, in_flight);
       if (round >= 0) take(run, bare);
     }
   }
@@ -65,7 +45,7 @@ class Pairs {
   const Effort& effort_;
 };
 
-std::string Note(const Run& real, const Run& echo, double sync_us) {
+std::string Note(const Measured& real, const Measured& echo, double sync_us) {
   return fmt::format(
       "{:.0f}/s of {:.0f}/s, cpu {:.1f} of {:.1f} µs, p50 {:.0f} µs, p99 {:.0f} of {:.0f} µs, sync "
       "{:.0f} µs",
@@ -77,10 +57,6 @@ std::string Note(const Run& real, const Run& echo, double sync_us) {
       P(real, 0.99),
       P(echo, 0.99),
       sync_us);
-}
-
-Workload Repeated(const char* method, const std::string& bytes) {
-  return {[method, bytes](int64_t) { return Request{method, bytes}; }, {}};
 }
 
 }  // namespace
@@ -114,7 +90,7 @@ std::vector<Figure> CallFigures(const Places& places, const Effort& effort) {
                rate.tcp,
                rate.in_flight,
                effort.calls,
-               [&](const Run& run, const Run& bare) {
+               [&](const Measured& run, const Measured& bare) {
                  figure.values.push_back(run.load.rate() / bare.load.rate());
                  figure.note = Note(run, bare, sync_us);
                  if (rate.in_flight == 64 && !rate.allocate && !rate.tcp) {
@@ -134,7 +110,7 @@ std::vector<Figure> CallFigures(const Places& places, const Effort& effort) {
              false,
              1,
              std::min<int64_t>(effort.calls, 3000),
-             [&](const Run& run, const Run& bare) {
+             [&](const Measured& run, const Measured& bare) {
                p50.values.push_back(P(run, 0.5) / (P(bare, 0.5) + sync_us));
                p50.note = fmt::format(
                    "{:.0f} µs against {:.0f} + {:.0f} µs", P(run, 0.5), P(bare, 0.5), sync_us);
@@ -149,10 +125,15 @@ std::vector<Figure> CallFigures(const Places& places, const Effort& effort) {
        {std::pair("GetTransaction ÷ echo", Repeated(kGetTransaction, get.SerializeAsString())),
         std::pair("heartbeat of one ÷ echo", Repeated(kHeartbeat, beat.SerializeAsString()))}) {
     Figure figure{name, Bound::kAtLeast, 0.85, 0.95};
-    pairs.Each(workload, workload, false, 64, effort.calls, [&](const Run& run, const Run& bare) {
-      figure.values.push_back(run.load.rate() / bare.load.rate());
-      figure.note = Note(run, bare, sync_us);
-    });
+    pairs.Each(workload,
+               workload,
+               false,
+               64,
+               effort.calls,
+               [&](const Measured& run, const Measured& bare) {
+                 figure.values.push_back(run.load.rate() / bare.load.rate());
+                 figure.note = Note(run, bare, sync_us);
+               });
     figures.push_back(std::move(figure));
   }
   return figures;

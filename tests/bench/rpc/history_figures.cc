@@ -8,6 +8,7 @@
 #include "storage/meta/open_store.h"
 #include "tests/bench/rpc/cycles.h"
 #include "tests/bench/rpc/figures.h"
+#include "tests/bench/rpc/measure.h"
 
 namespace skep::bench {
 namespace {
@@ -97,13 +98,7 @@ int64_t BytesOf(const Places& places, const std::string& name) {
 }
 
 double CpuOf(Bed& bed, Cycles& cycles, int64_t calls) {
-  const double before = bed.server().CpuSeconds();
-  const LoadResult result = bed.load().Run(cycles.Calls(), calls, 64);
-  if (result.errors > 0) {
-    std::fprintf(stderr, "history figures: %s\n", result.first_error.c_str());
-    std::exit(1);
-  }
-  return (bed.server().CpuSeconds() - before) / static_cast<double>(calls) * 1e6;
+  return Measure(bed.server(), bed.load(), cycles.Calls(), calls, 64).cpu_us;
 }
 
 // To the answer of a first call, in milliseconds.

@@ -19,6 +19,7 @@ struct Slot {
   Clock::time_point begin;
   int64_t i = 0;
   size_t stub = 0;
+  const char* method = "";
 };
 
 // 16 bytes, as many client processes as connections.
@@ -55,6 +56,7 @@ LoadResult LoadGenerator::Run(const Workload& workload, int64_t calls, int in_fl
     slot->context.emplace();
     slot->context->AddMetadata("skep-client-id", ClientId(slot->stub));
     const Request request = workload.request(slot->i);
+    slot->method = request.method;
     grpc::Slice slice(request.bytes);
     grpc::ByteBuffer bytes(&slice, 1);
     slot->begin = Clock::now();
@@ -76,7 +78,8 @@ LoadResult LoadGenerator::Run(const Workload& workload, int64_t calls, int in_fl
     result.latency.Add((Clock::now() - slot->begin).count());
     ++result.calls;
     if (!slot->status.ok()) {
-      if (result.errors++ == 0) result.first_error = slot->status.error_message();
+      if (result.errors++ == 0)
+        result.first_error = fmt::format("{}: {}", slot->method, slot->status.error_message());
     } else if (workload.answer) {
       workload.answer(slot->i, BytesOf(&slot->answer));
     }

@@ -1,6 +1,4 @@
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "tests/bench/rpc/cycles.h"
 #include "tests/bench/rpc/figures.h"
 #include "tests/bench/rpc/histogram.h"
+#include "tests/bench/rpc/measure.h"
 
 #include "proto/skep/v1/lock_service.grpc.pb.h"
 
@@ -40,12 +39,6 @@ v1::AcquireLocksRequest Ask(v1::LockKind kind, bool no_wait = false) {
   component->mutable_resource()->set_table("busy");
   component->set_kind(kind);
   return request;
-}
-
-void Must(const grpc::Status& status, const char* what) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s: %s\n", what, status.error_message().c_str());
-  std::exit(1);
 }
 
 class Queue {

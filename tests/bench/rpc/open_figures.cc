@@ -1,9 +1,7 @@
-#include <cstdio>
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "tests/bench/rpc/figures.h"
+#include "tests/bench/rpc/measure.h"
 #include "tests/bench/rpc/methods.h"
 
 #include "proto/skep/v1/lock_service.pb.h"
@@ -18,22 +16,9 @@ using Bound = Figure::Bound;
 constexpr int64_t kBeatIds = 1000;
 constexpr double kBeatSeconds = 60;
 
-Workload Repeated(const char* method, const std::string& bytes) {
-  return {[method, bytes](int64_t) { return Request{method, bytes}; }, {}};
-}
-
-LoadResult MustRun(LoadGenerator& load, const Workload& workload, int64_t calls, int in_flight) {
-  LoadResult result = load.Run(workload, calls, in_flight);
-  if (result.errors == 0) return result;
-  std::fprintf(stderr, "open figures: %s\n", result.first_error.c_str());
-  std::exit(1);
-}
-
 // Server CPU of a call, in microseconds.
 double CpuOf(Bed& bed, const Workload& workload, int64_t calls) {
-  const double before = bed.server().CpuSeconds();
-  MustRun(bed.load(), workload, calls, 64);
-  return (bed.server().CpuSeconds() - before) / static_cast<double>(calls) * 1e6;
+  return Measure(bed.server(), bed.load(), workload, calls, 64).cpu_us;
 }
 
 Workload ValidWriteIds(int64_t txn) {
@@ -82,19 +67,18 @@ void Memory(const Places& places, const Effort& effort, std::vector<Figure>& fig
                            if (response.ParseFromString(answer))
                              ids.push_back(response.first_txn_id());
                          }};
-    MustRun(bed->load(), opens, kind.batch ? 2 : 2000, 64);
+    Checked(bed->load().Run(opens, kind.batch ? 2 : 2000, 64));
     ids.clear();
     const int64_t before = bed->server().ResidentKilobytes();
-    MustRun(bed->load(), opens, kind.batch ? effort.open / 1000 : effort.open, 64);
+    Checked(bed->load().Run(opens, kind.batch ? effort.open / 1000 : effort.open, 64));
     if (kind.hold) {
       const auto hold = [&](const char* method, const auto& make) {
-        MustRun(bed->load(),
-                {[&](int64_t i) {
-                   return Request{method, make(ids[static_cast<size_t>(i)]).SerializeAsString()};
-                 },
-                 {}},
-                static_cast<int64_t>(ids.size()),
-                64);
+        const Workload workload{
+            [&](int64_t i) {
+              return Request{method, make(ids[static_cast<size_t>(i)]).SerializeAsString()};
+            },
+            {}};
+        Checked(bed->load().Run(workload, static_cast<int64_t>(ids.size()), 64));
       };
       hold(kAllocate, [](int64_t txn) {
         v1::AllocateWriteIdsRequest request;
@@ -136,8 +120,8 @@ std::vector<Figure> OpenFigures(const Places& places, const Effort& effort) {
   const Workload snapshot = Repeated(kGetSnapshot, get.SerializeAsString());
   Figure of_all{"snapshot of 100 000 open ÷ echo of its size", Bound::kAtLeast, 0.6, 0.9};
   for (int round = -1; round < effort.rounds; ++round) {
-    const LoadResult bare = MustRun(echo->load(), snapshot, 1000, 16);
-    const LoadResult real = MustRun(many->load(), snapshot, 1000, 16);
+    const LoadResult bare = Checked(echo->load().Run(snapshot, 1000, 16));
+    const LoadResult real = Checked(many->load().Run(snapshot, 1000, 16));
     if (round < 0) continue;
     of_all.values.push_back(real.rate() / bare.rate());
     of_all.note = fmt::format("{:.0f}/s of {:.0f}/s", real.rate(), bare.rate());

@@ -1,10 +1,8 @@
-#include <cstdio>
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "tests/bench/rpc/cycles.h"
 #include "tests/bench/rpc/figures.h"
+#include "tests/bench/rpc/measure.h"
 #include "tests/bench/rpc/session_load.h"
 
 namespace skep::bench {
@@ -14,15 +12,6 @@ constexpr int kSessions = 4;
 constexpr int kEchoInFlight = 64;
 // A stream does so many operations for each call of the echo that both take about as long.
 constexpr int kOperationsPerCall = 5;
-
-void Must(const LoadResult& result) {
-  if (result.errors == 0) return;
-  std::fprintf(stderr,
-               "%ld errors, first: %s\n",
-               static_cast<long>(result.errors),
-               result.first_error.c_str());
-  std::exit(1);
-}
 
 double P(const LoadResult& result, double fraction) {
   return static_cast<double>(result.latency.Percentile(fraction)) / 1000;
@@ -47,12 +36,10 @@ std::vector<Figure> SessionFigures(const Places& places, const Effort& effort) {
   const int64_t operations = effort.calls * kOperationsPerCall;
   for (int round = -1; round < effort.rounds; ++round) {  // the first one warms up
     Cycles cycles(false);
-    const LoadResult bare = echo->load().Run(cycles.Calls(), effort.calls, kEchoInFlight);
-    Must(bare);
+    const LoadResult bare = Checked(echo->load().Run(cycles.Calls(), effort.calls, kEchoInFlight));
     for (Line& line : lines) {
       const double before = real->server().CpuSeconds();
-      const LoadResult run = sessions.Run(line.shape, operations);
-      Must(run);
+      const LoadResult run = Checked(sessions.Run(line.shape, operations));
       const double cpu_us =
           (real->server().CpuSeconds() - before) / static_cast<double>(run.calls) * 1e6;
       if (round < 0) continue;

@@ -14,8 +14,11 @@
 #include <nlohmann/json.hpp>
 
 #include "storage/base/text.h"
+#include "tests/bench/rpc/bed.h"
 #include "tests/bench/rpc/echo_server.h"
+#include "tests/bench/rpc/figure.h"
 #include "tests/bench/rpc/load.h"
+#include "tests/bench/rpc/measure.h"
 #include "tests/bench/rpc/processes.h"
 #include "tests/bench/rpc/workloads.h"
 
@@ -46,36 +49,7 @@ struct Line {
   Histogram latency;
 };
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-struct Side {
-  LoadResult load;
-  double cpu_us = 0;  // of the server, per call
-};
-
-Side Measure(LoadGenerator& load,
-             const Child& server,
-             const Workload& workload,
-             const Options& options) {
-  const double before = server.CpuSeconds();
-  Side side{load.Run(workload, options.calls, options.in_flight), 0};
-  side.cpu_us = (server.CpuSeconds() - before) / static_cast<double>(options.calls) * 1e6;
-  if (side.load.errors > 0) {
-    std::fprintf(stderr,
-                 "%s: %ld errors, first: %s\n",
-                 workload.request(0).method,
-                 static_cast<long>(side.load.errors),
-                 side.load.first_error.c_str());
-    std::exit(1);
-  }
-  return side;
-}
-
-void Add(const Side& echo, const Side& real, Line* line) {
+void Add(const Measured& echo, const Measured& real, Line* line) {
   line->ratios.push_back(real.load.rate() / echo.load.rate());
   line->real_rates.push_back(real.load.rate());
   line->echo_rates.push_back(echo.load.rate());
@@ -85,24 +59,10 @@ void Add(const Side& echo, const Side& real, Line* line) {
 }
 
 std::vector<std::string> SkepdArguments(const Options& options, const std::string& name) {
-  std::filesystem::create_directories(options.dir + "/" + name + "/w");
-  return {options.skepd,
-          "--server.listen",
-          "unix:" + options.dir + "/" + name + ".sock",
-          "--store.path",
-          options.dir + "/" + name + "/skep.db",
-          "--warehouse.roots",
-          options.dir + "/" + name + "/w",
-          "--server.max-in-flight",
-          "1000000",
-          "--server.max-in-flight-per-client",
-          "1000000",
-          "--txn.max-open",
-          "10000000",
-          "--initiator.enabled",
-          "false",
-          "--log.level",
-          "warn"};
+  std::vector<std::string> arguments =
+      DaemonArguments({options.self, options.skepd, options.dir}, name);
+  for (const char* more : {"--log.level", "warn"}) arguments.emplace_back(more);
+  return arguments;
 }
 
 void Print(const Line& line, double sync_us) {
@@ -170,8 +130,8 @@ int Run(const Options& options) {
   const double sync_us = ProbeSync(options.dir, 500);
   for (int pair = -1; pair < options.pairs; ++pair) {  // the first one warms up
     const auto measure = [&](const Workload& workload, Line* line) {
-      const Side bare = Measure(echo_load, echo, workload, options);
-      const Side real = Measure(real_load, skepd, workload, options);
+      const Measured bare = Measure(echo, echo_load, workload, options.calls, options.in_flight);
+      const Measured real = Measure(skepd, real_load, workload, options.calls, options.in_flight);
       if (pair >= 0) Add(bare, real, line);
     };
     measure(workloads.ValidWriteIds(), &valid);

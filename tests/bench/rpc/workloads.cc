@@ -1,9 +1,8 @@
 #include "tests/bench/rpc/workloads.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
+#include "tests/bench/rpc/measure.h"
 #include "tests/bench/rpc/methods.h"
 
 #include "proto/skep/v1/table_service.grpc.pb.h"
@@ -13,12 +12,6 @@ namespace skep::bench {
 namespace {
 
 constexpr int kPerCall = 1000;
-
-void Must(const grpc::Status& status, const char* what) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s: %s\n", what, status.error_message().c_str());
-  std::exit(1);
-}
 
 std::string PartitionOf(int64_t i) { return "p=" + std::to_string(i); }
 
