@@ -15,6 +15,7 @@ pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)
 # The name without a development package: Debian's libtcmalloc-minimal4 brings the library alone.
 find_library(SKEP_TCMALLOC NAMES tcmalloc_minimal libtcmalloc_minimal.so.4)
 find_package(ZLIB REQUIRED)
+pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 find_package(Snappy CONFIG QUIET)

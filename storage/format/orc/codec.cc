@@ -4,48 +4,17 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <limits>
-
 #include <lz4.h>
 
+#include "storage/base/status_macros.h"
+#include "storage/format/orc/decompress.h"
 #include "storage/model/errors.h"
 
 namespace skep::orc {
 
 namespace {
 
-absl::Status Damaged(std::string_view codec) {
-  return MakeError(ErrorReason::kCorruptFile, "damaged " + std::string(codec) + " block");
-}
-
 constexpr int kRawDeflate = -15;
-
-absl::Status Inflate(std::string_view body, std::string* out) {
-  z_stream stream{};
-  if (inflateInit2(&stream, kRawDeflate) != Z_OK) {
-    return MakeError(ErrorReason::kInternal, "zlib cannot start");
-  }
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
-  stream.avail_in = static_cast<uInt>(body.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out->data());
-  stream.avail_out = static_cast<uInt>(out->size());
-  const int result = inflate(&stream, Z_FINISH);
-  const size_t produced = stream.total_out;
-  inflateEnd(&stream);
-  if (result != Z_STREAM_END) return Damaged("zlib");
-  out->resize(produced);
-  return absl::OkStatus();
-}
-
-absl::Status Unsnap(std::string_view body, size_t limit, std::string* out) {
-  size_t length = 0;
-  if (!snappy::GetUncompressedLength(body.data(), body.size(), &length) || length > limit) {
-    return Damaged("snappy");
-  }
-  out->resize(length);
-  if (!snappy::RawUncompress(body.data(), body.size(), out->data())) return Damaged("snappy");
-  return absl::OkStatus();
-}
 
 absl::StatusOr<std::string> Deflate(std::string_view body) {
   z_stream stream{};
@@ -72,39 +41,12 @@ absl::Status DecompressBlock(Compression compression,
                              std::string_view body,
                              size_t limit,
                              std::string* out) {
-  if (limit > std::numeric_limits<int>::max() || body.size() > std::numeric_limits<int>::max()) {
-    return MakeError(ErrorReason::kCorruptFile, "block of more than 2 GiB");
-  }
-  switch (compression) {
-    case Compression::kNone:
-      if (body.size() > limit) return Damaged("stored");
-      out->assign(body);
-      return absl::OkStatus();
-    case Compression::kZlib:
-      out->resize(limit);
-      return Inflate(body, out);
-    case Compression::kSnappy:
-      return Unsnap(body, limit, out);
-    case Compression::kLz4: {
-      out->resize(limit);
-      const int length = LZ4_decompress_safe(
-          body.data(), out->data(), static_cast<int>(body.size()), static_cast<int>(limit));
-      if (length < 0) return Damaged("lz4");
-      out->resize(static_cast<size_t>(length));
-      return absl::OkStatus();
-    }
-    case Compression::kZstd: {
-      out->resize(limit);
-      const size_t length = ZSTD_decompress(out->data(), limit, body.data(), body.size());
-      if (ZSTD_isError(length) != 0) return Damaged("zstd");
-      out->resize(length);
-      return absl::OkStatus();
-    }
-    case Compression::kLzo:
-      break;
-  }
-  return MakeError(
-      ErrorReason::kNotSupported, "lzo compression is not supported", {{"what", "lzo"}});
+  out->resize(MostDecompressed(compression, body, limit));
+  SKEP_ASSIGN_OR_RETURN(
+      const size_t length,
+      Decompress(compression, body, reinterpret_cast<uint8_t*>(out->data()), out->size()));
+  out->resize(length);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> CompressBlock(Compression compression, std::string_view body) {
