@@ -32,9 +32,9 @@ Fingerprint& Fingerprint::Add(int64_t number) {
   return *this;
 }
 
-// All bytes count, with a seed of the process: ids are the clients' choice, and those of one
-// session differ in their last bytes only.
-size_t RequestRing::IdHash::operator()(const Id& id) const { return absl::HashOf(id); }
+size_t RequestIdHash::operator()(const std::array<uint8_t, 16>& id) const {
+  return absl::HashOf(id);
+}
 
 absl::StatusOr<const RequestRow*> RequestRing::Find(const RequestKey& key,
                                                     RequestKind kind,

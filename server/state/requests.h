@@ -25,6 +25,12 @@ class Fingerprint {
   uint64_t hash_ = 14695981039346656037u;
 };
 
+// All bytes count, with a seed of the process: ids are the clients' choice, and those of one
+// session differ in their last bytes only.
+struct RequestIdHash {
+  size_t operator()(const std::array<uint8_t, 16>& id) const;
+};
+
 // The creating calls answered lately, in a ring of fixed size. Confined to the loop thread.
 class RequestRing {
  public:
@@ -50,14 +56,11 @@ class RequestRing {
 
  private:
   using Id = std::array<uint8_t, 16>;
-  struct IdHash {
-    size_t operator()(const Id& id) const;
-  };
 
   int64_t capacity_;
   int64_t next_ = 0;               // slot
   std::vector<RequestRow> slots_;  // grows to capacity_
-  std::unordered_map<Id, int64_t, IdHash> by_id_;
+  std::unordered_map<Id, int64_t, RequestIdHash> by_id_;
 };
 
 }  // namespace skep::state

@@ -223,7 +223,7 @@ class CommitProperties : public World {
 };
 
 // The parameter need not exist before: a commit sets it (Hive: it must).
-TEST_F(CommitProperties, S022APropertyIsSetWithTheCommit) {
+TEST_F(CommitProperties, S022APropertyIsSetWithTheCommit) {  // CMT-18, STR-6
   Table("default.t");
   const int64_t txn = Open();
   ASSERT_THAT(CommitWith(txn, "default.t", "_metamykey"), IsOk());
@@ -322,7 +322,7 @@ TEST_F(Replication, S038ReplicatedOnesHaveALeaseOfTheirOwn) {
   for (const auto& txn : replicated) EXPECT_EQ(StateOf(txn.txn_id()), v1::TRANSACTION_STATE_OPEN);
 }
 
-// By a list of ids, not by a range: foreign ids between are left alone (W-47).
+// By a list of ids, not by a range: foreign ids between are left alone (HBT-5).
 TEST_F(TxnScenarios, S040AHeartbeatOfManySortsThem) {
   OpenMany(3);
   ASSERT_THAT(Abort(3), IsOk());

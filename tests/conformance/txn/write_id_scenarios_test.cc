@@ -1,8 +1,9 @@
-// Write ids, table snapshots, lists as text: scenarios S136 to S161.
+// Write ids, table snapshots, lists as text: scenarios S136 to S164.
 
 #include <gmock/gmock.h>
 
 #include "storage/model/snapshot.h"
+#include "storage/model/snapshot_order.h"
 #include "tests/conformance/txn/world.h"
 
 namespace skep::conformance {
@@ -70,7 +71,7 @@ TEST_F(WriteIdScenarios, S137AListNamesWhatIsOpenAndWhatIsAborted) {
   EXPECT_THAT(list.open, ElementsAre(2));
 }
 
-TEST_F(WriteIdScenarios, S139AListIsThatOfItsSnapshotHoweverLateItIsAskedFor) {
+TEST_F(WriteIdScenarios, S139AListIsThatOfItsSnapshotHoweverLateItIsAskedFor) {  // SER-5
   Write("default.t:I");
   const int64_t u1 = Open();
   const int64_t u2 = Open();
@@ -261,6 +262,34 @@ TEST(CompactorLists, S161ARangeIsAbortedInPart) {
                         Case{6, 13, RangeAnswer::kSome}}) {
     EXPECT_EQ(list->RangeAborted(WriteId(c.first), WriteId(c.last)), c.answer) << c.first;
   }
+}
+
+// ---- lists of two moments ----
+
+WriteIdSnapshot AbortedList(std::vector<int64_t> aborted, int64_t high) {
+  WriteIdSnapshot list;
+  list.ids = {high, {}, std::move(aborted)};
+  return list;
+}
+
+TEST(ListsOfTwoMoments, S163ShowTheSameWhereOnlyHiddenIdsCameAfter) {  // VAL-10
+  const WriteIdSnapshot first = AbortedList({}, 5);
+  EXPECT_TRUE(ShowTheSame(first, AbortedList({6}, 6)));
+  EXPECT_TRUE(ShowTheSame(first, AbortedList({6, 7}, 7)));
+  EXPECT_TRUE(ShowTheSame(first, AbortedList({6, 7, 8}, 8)));
+  EXPECT_FALSE(ShowTheSame(first, AbortedList({}, 8)));
+}
+
+TEST(ListsOfTwoMoments, S164AreOrderedByTheFirstIdThatOneOfThemShows) {  // VAL-11
+  const auto compare = [](const WriteIdSnapshot& a, const WriteIdSnapshot& b) {
+    return CompareShown(a.ids, b.ids);
+  };
+  EXPECT_EQ(compare(AbortedList({1, 2, 3}, 9), AbortedList({1, 2, 3}, 11)),
+            std::strong_ordering::less);
+  EXPECT_EQ(compare(AbortedList({}, 9), AbortedList({10, 11}, 11)), std::strong_ordering::equal);
+  EXPECT_EQ(compare(AbortedList({}, 9), AbortedList({10}, 11)), std::strong_ordering::less);
+  EXPECT_EQ(compare(AbortedList({8}, 9), AbortedList({8, 10, 11}, 11)),
+            std::strong_ordering::equal);
 }
 
 // A client that keeps its lists asks for what changed.

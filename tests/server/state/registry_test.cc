@@ -2,6 +2,8 @@
 
 #include "server/state/registry.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -327,6 +329,22 @@ TEST(Requests, LiveInABoundedRingThatSparesTheLiving) {
   EXPECT_EQ(again->first, living->first);
   EXPECT_THAT(with(9, true), IsOk()) << "the newest are there";
   EXPECT_THAT(with(2, true), HasReason(ErrorReason::kRequestIdExpired));
+}
+
+// One look-up stays one look-up, wherever clients put what tells their ids apart.
+TEST(RequestIds, SpreadWhicheverOfTheirBytesDiffer) {
+  for (size_t byte = 0; byte + 1 < 16; ++byte) {
+    SCOPED_TRACE(byte);
+    std::set<size_t> buckets;
+    std::array<uint8_t, 16> id{7, 7, 7};
+    for (int number = 0; number < 4'096; ++number) {
+      id[byte] = static_cast<uint8_t>(number >> 8);
+      id[byte + 1] = static_cast<uint8_t>(number);
+      buckets.insert(RequestIdHash()(id) % 4'093);
+    }
+    // So many balls in so many boxes leave a third of the boxes empty.
+    EXPECT_GT(buckets.size(), 2'400u);
+  }
 }
 
 TEST(Fingerprint, TellsContentsApart) {

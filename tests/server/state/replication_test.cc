@@ -71,12 +71,12 @@ class ReplicationTest : public ::testing::Test {
   Server server_;
 };
 
-TEST_F(ReplicationTest, OpensOneTransactionForEachSource) {  // OPN-11, TYP-4
+TEST_F(ReplicationTest, OpensOneTransactionForEachSource) {  // OPN-11, TYP-4, RPL-2
   const TxnId own = server_.Open();
   const auto opened = Open({7, 9});
   ASSERT_THAT(opened, IsOk());
   EXPECT_EQ(opened->replicated, (Pairs{{TxnId(7), own.Next()}, {TxnId(9), own.Next().Next()}}));
-  EXPECT_EQ(opened->timeout, std::chrono::hours(24 * 11)) << "TMO-2: a lease of its own";
+  EXPECT_EQ(opened->timeout, std::chrono::hours(24 * 11)) << "TMO-2, TMO-10: a lease of its own";
   const auto found = server_.state().GetReplica({"p", TxnId(9)}, server_.now());
   ASSERT_THAT(found, IsOk());
   EXPECT_EQ(found->id, own.Next().Next());

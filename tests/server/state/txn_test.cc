@@ -81,7 +81,7 @@ TEST(OpenTransactions, AreRefusedFromTheLimitUntilBelowNinetyPercent) {  // OPN-
   EXPECT_THAT(server.TryOpen(one), IsOk());
 }
 
-TEST(OpenTransactions, CountTheWholeBatchAgainstTheLimit) {  // W-5 of Hive's weaknesses
+TEST(OpenTransactions, CountTheWholeBatchAgainstTheLimit) {  // OPN-4, OPN-6
   Options options;
   options.max_open_txns = 10;
   Server server(options);
@@ -90,7 +90,7 @@ TEST(OpenTransactions, CountTheWholeBatchAgainstTheLimit) {  // W-5 of Hive's we
   EXPECT_THAT(server.TryOpen({.count = 9}), IsOk()) << "one too large batch closes nothing";
 }
 
-TEST(EndedTransactions, AnswerByTheirState) {
+TEST(EndedTransactions, AnswerByTheirState) {  // ABT-12, LCK-4
   struct Case {
     const char* name;
     AbortCause end;  // kNone: commit

@@ -60,7 +60,7 @@ TEST_F(PosixTree, ListsInByteOrderWithKinds) {
                                        DirEntry{"\xc3\xa9", EntryKind::kFile})));
 }
 
-TEST_F(PosixTree, ListSeesWhatChangedSinceTheLastOne) {
+TEST_F(PosixTree, ListSeesWhatChangedSinceTheLastOne) {
   EXPECT_THAT(fs_.List(dir_.path()), IsOkAndHolds(std::vector<DirEntry>{}));
   Write("a");
   EXPECT_THAT(fs_.List(dir_.path()), IsOkAndHolds(ElementsAre(DirEntry{"a", EntryKind::kFile})));

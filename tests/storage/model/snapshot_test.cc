@@ -13,7 +13,7 @@ using testing::HasReason;
 
 WriteIdSnapshot List(std::string_view text) { return ParseWriteIdList(text).value(); }
 
-// The example of section 9 of the layout rules: default.t:10:4:4,7:6 (V-1…V-5).
+// The example of section 9 of the layout rules: default.t:10:4:4,7:6 (V-1…V-5, VAL-1…VAL-3, VAL-5, VAL-6).
 TEST(WriteIdSnapshot, AnswersTheWorkedExample) {
   const WriteIdSnapshot list = List("default.t:10:4:4,7:6");
   for (const int64_t valid : {0, 1, 2, 3, 5, 8, 9, 10})
@@ -74,7 +74,7 @@ TEST(WriteIdSnapshot, CompactorStopsBelowTheLowestOpenId) {
   EXPECT_EQ(List("d.t:10:::2").ForCompactor().ids.high, 10);
 }
 
-// V-9.
+// V-9, VAL-8.
 TEST(WriteIdSnapshot, CleanerTakesNothingPastTheHighMark) {
   WriteIdSnapshot list = List("d.t:10:::");
   list.role = SnapshotRole::kCleaner;
@@ -82,7 +82,7 @@ TEST(WriteIdSnapshot, CleanerTakesNothingPastTheHighMark) {
   EXPECT_EQ(list.RangeValidity(WriteId(9), WriteId(10)), RangeAnswer::kAll);
 }
 
-// SER-2, SER-9.
+// SER-1, SER-2, SER-9.
 TEST(TxnList, PrintsLongRunsAndReadsThemBack) {
   TxnSnapshot snapshot;
   snapshot.ids = {.high = 11, .open = {4, 5, 6, 7, 8, 10}, .aborted = {2, 9}};
@@ -98,7 +98,7 @@ TEST(TxnList, EmptyTextMeansEverything) {
   EXPECT_TRUE(all.IsVisible(TxnId(INT64_MAX)));
 }
 
-TEST(WriteIdList, RecomputesTheLowestOpenId) {
+TEST(WriteIdList, RecomputesTheLowestOpenId) {  // SER-10
   EXPECT_EQ(FormatWriteIdList(List("d.t:10:9223372036854775807:5:3")), "d.t:10:5:5:3");
 }
 
