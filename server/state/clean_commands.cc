@@ -74,14 +74,14 @@ std::vector<Pin> State::Impl::PinsBelow(const TableRow& table, CommitSeq below, 
     const auto ended = lingering.find(id);
     if (open == nullptr && (ended == lingering.end() || lingering_leases.IsOver(id, now.mono)))
       continue;
-    const TxnRow& row = open != nullptr ? open->row : ended->second;
+    const TxnFacts& row = open != nullptr ? open->row : ended->second;
     Pin pin;
     pin.txn = id;
     pin.every_table = pins.PinsEveryTable(id);
     pin.snapshot_seq = row.snapshot_seq;
-    pin.user = row.user;
-    pin.host = row.host;
-    pin.agent = row.agent;
+    pin.user = row.client->user;
+    pin.host = row.client->host;
+    pin.agent = row.client->agent;
     pin.open_time = row.open_time;
     pin.ended = open == nullptr;
     found.push_back(std::move(pin));

@@ -32,7 +32,7 @@ std::string_view Past(WriteOp op) {
   return "wrote";
 }
 
-absl::Status LostAgainst(const TxnRow& txn, const TableName& table, const Conflict& conflict) {
+absl::Status LostAgainst(const TxnFacts& txn, const TableName& table, const Conflict& conflict) {
   const std::string resource = ResourceText(table, conflict.own.partition);
   return MakeError(
       ErrorReason::kWriteConflict,
@@ -76,8 +76,8 @@ absl::StatusOr<TableId> OwnTable(const State::Impl& s, const OpenTxn& txn, const
         row != nullptr ? row->name == name : dropped != nullptr && dropped->name == name;
     if (means && (own.is_none() || id < own)) own = id;
   };
-  for (const auto& [table, write_id] : txn.write_ids) consider(table);
-  for (const auto& [key, component] : txn.components) consider(component.table);
+  for (const auto& [table, write_id] : txn.write_ids.all()) consider(table);
+  for (const ComponentRow& component : txn.components.Rows(txn.row.id)) consider(component.table);
   if (!own.is_none()) return own;
   SKEP_ASSIGN_OR_RETURN(const TableRow* row, s.ResolveFor(txn.row, name));
   return row->id;
@@ -121,16 +121,14 @@ absl::StatusOr<std::vector<DeclaredTable>> ResolveDeclared(const State::Impl& s,
 }
 
 std::set<Write> WriteSetOf(const OpenTxn& txn, const std::vector<DeclaredTable>& declared) {
-  std::vector<ComponentRow> components;
-  for (const auto& [key, component] : txn.components) components.push_back(component);
   std::set<TableId> with_write_id;
-  for (const auto& [table, write_id] : txn.write_ids) with_write_id.insert(table);
-  return CompleteWriteSet(declared, components, with_write_id);
+  for (const auto& [table, write_id] : txn.write_ids.all()) with_write_id.insert(table);
+  return CompleteWriteSet(declared, txn.components.Rows(txn.row.id), with_write_id);
 }
 
 // The refusal of this write set, if there is one: a write to a table that is no more, or a
 // conflict.
-absl::Status Refusal(const State::Impl& s, const TxnRow& txn, const std::set<Write>& writes) {
+absl::Status Refusal(const State::Impl& s, const TxnFacts& txn, const std::set<Write>& writes) {
   for (const Write& write : writes) {
     if (s.registry.Find(write.table) != nullptr) continue;
     const DroppedTableRow* dropped = s.registry.Dropped(write.table);
@@ -147,7 +145,7 @@ absl::Status Refusal(const State::Impl& s, const TxnRow& txn, const std::set<Wri
 
 }  // namespace
 
-absl::StatusOr<Write> State::Impl::CheckWrite(const TxnRow& txn,
+absl::StatusOr<Write> State::Impl::CheckWrite(const TxnFacts& txn,
                                               const TableRow& table,
                                               const std::string& partition,
                                               WriteOp op) const {

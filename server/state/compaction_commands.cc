@@ -191,19 +191,18 @@ absl::StatusOr<std::optional<ClaimedCompaction>> State::Claim(const std::string&
     // An exclusive lock in the way: another entry's turn (W-42 of Hive's weaknesses: no failure is
     // counted).
     if (!s.IsFree(target)) continue;
-    TxnRow txn;
+    TxnFacts txn;
     txn.type = TxnType::kCompaction;
-    txn.user = "skep";
-    txn.host = worker;
-    txn.agent = fmt::format("compaction {} of {}", id.value(), ResourceText(row));
+    txn.client = s.clients.Get(
+        {"skep", worker, fmt::format("compaction {} of {}", id.value(), ResourceText(row))});
     txn.timeout_ms = s.options.claim_lease.count();
     OpenTxn& open = s.OpenOne(std::move(txn), Pins::Reach::kNamed, now, unit);
     open.compaction = id;
     AcquireLocks locks;
     locks.txn = open.row.id;
     locks.components.push_back({target.resource, target.kind, std::nullopt, false});
-    SKEP_ASSIGN_OR_RETURN(LockRows::Rows rows, s.MakeLockRows(locks, &open, now));
-    s.Enqueue(std::move(rows), IfBlocked::kWait, now, unit);
+    SKEP_ASSIGN_OR_RETURN(LockRows::Request request, s.MakeLockRequest(locks, &open, now));
+    s.Enqueue(std::move(request), IfBlocked::kWait, now, unit);
     row.state = CompactionState::kWorking;
     row.worker = worker;
     row.claim += 1;

@@ -38,35 +38,30 @@ void State::Impl::EndExpired(TxnId id, Now now, Unit& unit) {
          unit);
 }
 
-OpenTxn& State::Impl::OpenOne(TxnRow row, Pins::Reach reach, Now now, Unit& unit) {
+OpenTxn& State::Impl::OpenOne(TxnFacts row, Pins::Reach reach, Now now, Unit& unit) {
   row.opened_seq = unit.seq();
   row.snapshot_seq = unit.seq();
   row.open_time = now.wall;
   OpenTxn& txn = txns.Open(std::move(row), unit);
   txn.last_heartbeat = now.wall;
   live.Add(unit.seq());
-  limit.Opened(txn.row.user);
+  limit.Opened(txn.row.client->user);
   pins.Add(txn.row.id, unit.seq(), reach);
   txn_leases.Renew(txn.row.id, now.mono, std::chrono::milliseconds(txn.row.timeout_ms));
   return txn;
 }
 
 void State::Impl::AddComponent(OpenTxn& txn, ComponentRow row, Unit& unit) {
-  const OpenTxn::ComponentKey key{row.table, row.partition, row.op};
-  const auto it = txn.components.find(key);
-  // Without a placeholder's promise to name its partitions later, the table means all of them.
-  if (it != txn.components.end() && (!it->second.dynamic || row.dynamic)) return;
-  unit.Add(Put<ComponentRow>{row});
-  txn.components[key] = std::move(row);
+  if (txn.components.Add(row)) unit.Add(Put<ComponentRow>{std::move(row)});
 }
 
 void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   OpenTxn* txn = txns.Find(id);
   SKEP_CHECK(txn != nullptr);
   const bool committed = ending.cause == AbortCause::kNone;
-  const TxnRow row = txn->row;
+  const TxnFacts row = txn->row;
   const CompactionId compaction = txn->compaction;
-  for (const auto& [table, write_id] : txn->write_ids) {
+  for (const auto& [table, write_id] : txn->write_ids.all()) {
     write_ids.Resolve(table,
                       write_id,
                       committed ? WriteIds::Outcome::kCommitted : WriteIds::Outcome::kAborted,
@@ -74,17 +69,18 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
     if (!committed) changes.Record(table, "", unit.seq());
   }
   if (!txn->components.empty()) unit.Add(EraseComponents{id});
-  for (const auto& [key, component] : txn->components) {
-    if (!committed && txn->write_ids.contains(component.table)) {
+  if (!committed) {
+    for (const ComponentRow& component : txn->components.Rows(id)) {
+      if (txn->write_ids.Of(component.table).is_none()) continue;
       changes.Record(component.table, component.partition, unit.seq());
     }
   }
   // A compactor that lost its claim publishes nothing: after a restart nobody waits for it.
   const bool stays_pinned = ending.by == EndedBy::kServer && compaction.is_none();
+  txn_leases.Drop(id);
   txns.End(id, ending.cause, std::chrono::milliseconds(stays_pinned ? row.timeout_ms : 0), unit);
   replicas.End(id, unit);
-  txn_leases.Drop(id);
-  limit.Ended(row.user);
+  limit.Ended(row.client->user);
   if (ending.by == EndedBy::kServer) {
     Linger(row, now);
   } else {
@@ -95,7 +91,7 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   if (!compaction.is_none() && !committed) ReturnClaim(compaction, ending.reason, unit);
 }
 
-void State::Impl::Linger(const TxnRow& row, Now now) {
+void State::Impl::Linger(const TxnFacts& row, Now now) {
   lingering[row.id] = row;
   lingering_leases.Renew(row.id, now.mono, std::chrono::milliseconds(row.timeout_ms));
 }

@@ -16,33 +16,38 @@ namespace skep::state {
 // A map from ids that are given out in ascending order, of which most live shortly: found by their
 // number instead of by search. Find, insert at the end and erase take O(1); iteration is in
 // ascending order. An id that outlives all around it costs one block, and eight bytes for every 256
-// ids given out since. Addresses hold until the entry is erased. Thread-compatible.
+// ids given out since. Addresses of values hold until they are erased. Thread-compatible.
 template <class Id, class Value>
 class IdMap {
  public:
-  using Entry = std::pair<const Id, Value>;
+  using Entry = std::pair<const Id, const Value&>;
 
  private:
   static constexpr int64_t kBlock = 256;
   struct Block {
-    std::array<std::unique_ptr<Entry>, kBlock> entries;
+    std::array<std::unique_ptr<Value>, kBlock> values;
     int used = 0;
+  };
+  // What an arrow gives must live as long as the expression.
+  struct Arrow {
+    Entry entry;
+    const Entry* operator->() const { return &entry; }
   };
 
  public:
   // Over the entries as they are: Find gives what may be changed.
   class const_iterator {
    public:
-    using iterator_category = std::forward_iterator_tag;
+    using iterator_category = std::input_iterator_tag;  // entries are made as they are asked for
     using value_type = Entry;
     using difference_type = std::ptrdiff_t;
-    using pointer = const Entry*;
-    using reference = const Entry&;
+    using pointer = Arrow;
+    using reference = Entry;
 
     const_iterator() = default;
     const_iterator(const IdMap* map, int64_t number) : map_(map), number_(number) {}
-    const Entry& operator*() const { return *map_->At(number_); }
-    const Entry* operator->() const { return map_->At(number_); }
+    Entry operator*() const { return {Id(number_), *map_->At(number_)}; }
+    Arrow operator->() const { return {**this}; }
     const_iterator& operator++() {
       number_ = map_->NextUsed(number_ + 1);
       return *this;
@@ -64,14 +69,8 @@ class IdMap {
   bool empty() const { return size_ == 0; }
 
   // nullptr if it is not there.
-  Value* Find(Id id) {
-    Entry* const entry = At(id.value());
-    return entry == nullptr ? nullptr : &entry->second;
-  }
-  const Value* Find(Id id) const {
-    const Entry* const entry = At(id.value());
-    return entry == nullptr ? nullptr : &entry->second;
-  }
+  Value* Find(Id id) { return At(id.value()); }
+  const Value* Find(Id id) const { return At(id.value()); }
   // The first at or above, or above, `id`.
   const_iterator lower_bound(Id id) const {
     return {this, NextUsed(std::max(id.value(), First()))};
@@ -80,24 +79,26 @@ class IdMap {
     return id.value() >= End() ? end() : lower_bound(id.Next());
   }
 
-  // `id` must be above every id ever inserted while the map was not empty.
-  Value& Append(Id id) {
+  // It must not be there. O(1) at the end, and elsewhere near others.
+  template <class... Args>
+  Value& Insert(Id id, Args&&... args) {
     const int64_t block = id.value() / kBlock;
+    SKEP_CHECK(At(id.value()) == nullptr);
     if (blocks_.empty()) first_block_ = block;
-    SKEP_CHECK(block >= first_block_ + std::ssize(blocks_) - 1 && At(id.value()) == nullptr);
+    for (; block < first_block_; --first_block_) blocks_.emplace_front();
     while (first_block_ + std::ssize(blocks_) <= block) blocks_.emplace_back();
-    std::unique_ptr<Block>& home = blocks_.back();
+    std::unique_ptr<Block>& home = blocks_[block - first_block_];
     if (home == nullptr) home = std::make_unique<Block>();
-    std::unique_ptr<Entry>& entry = home->entries[id.value() % kBlock];
-    entry = std::make_unique<Entry>(id, Value());
+    std::unique_ptr<Value>& value = home->values[id.value() % kBlock];
+    value = std::make_unique<Value>(std::forward<Args>(args)...);
     ++home->used;
     ++size_;
-    return entry->second;
+    return *value;
   }
   // It must be there.
   void Erase(Id id) {
     std::unique_ptr<Block>& home = blocks_[id.value() / kBlock - first_block_];
-    home->entries[id.value() % kBlock].reset();
+    home->values[id.value() % kBlock].reset();
     --size_;
     if (--home->used > 0) return;
     home.reset();
@@ -111,11 +112,11 @@ class IdMap {
  private:
   int64_t First() const { return first_block_ * kBlock; }
   int64_t End() const { return (first_block_ + std::ssize(blocks_)) * kBlock; }
-  Entry* At(int64_t number) const {
+  Value* At(int64_t number) const {
     const int64_t block = number / kBlock - first_block_;
     if (number < First() || block >= std::ssize(blocks_) || blocks_[block] == nullptr)
       return nullptr;
-    return blocks_[block]->entries[number % kBlock].get();
+    return blocks_[block]->values[number % kBlock].get();
   }
   int64_t NextUsed(int64_t number) const {
     const int64_t end = End();
@@ -123,7 +124,7 @@ class IdMap {
       const Block* const block = blocks_[number / kBlock - first_block_].get();
       if (block == nullptr) {
         number = (number / kBlock + 1) * kBlock;
-      } else if (block->entries[number % kBlock] == nullptr) {
+      } else if (block->values[number % kBlock] == nullptr) {
         ++number;
       } else {
         return number;

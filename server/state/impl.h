@@ -24,6 +24,7 @@
 #include "server/state/registry.h"
 #include "server/state/replicas.h"
 #include "server/state/requests.h"
+#include "server/state/shared_names.h"
 #include "server/state/state.h"
 #include "server/state/txn_table.h"
 #include "server/state/write_ids.h"
@@ -33,7 +34,10 @@ namespace skep::state {
 
 struct State::Impl {
   explicit Impl(const Options& o)
-      : options(o), limit(o.max_open_txns, o.max_open_txns_per_user), requests(o.request_ring) {}
+      : options(o),
+        limit(o.max_open_txns, o.max_open_txns_per_user),
+        requests(o.request_ring),
+        txn_leases(OpenTxnLeases(txns)) {}
 
   Options options;
   CommitSeq published;  // the last durable unit
@@ -42,6 +46,8 @@ struct State::Impl {
   CompactionId next_compaction{1};
   TableId next_table{1};
 
+  // Before whatever refers to them.
+  Clients clients;
   TxnTable txns;
   Replicas replicas;
   WriteIds write_ids;
@@ -66,11 +72,11 @@ struct State::Impl {
   // itself now. Looked at before the next decision.
   std::vector<LockId> maybe_circles;
 
-  Leases<TxnId> txn_leases;
+  Leases<TxnId, OpenTxnLeases> txn_leases;
   Leases<LockId> lock_leases;  // locks outside transactions
   // Transactions that the server ended: their readers may not know yet, so they pin, and count as
   // snapshots, for one more lease.
-  std::map<TxnId, TxnRow> lingering;
+  std::map<TxnId, TxnFacts> lingering;
   Leases<TxnId> lingering_leases;
 
   // -- transactions (end_txn.cc)
@@ -93,13 +99,13 @@ struct State::Impl {
   // with it.
   void EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit);
   void EndExpired(TxnId id, Now now, Unit& unit);
-  void Linger(const TxnRow& row, Now now);
+  void Linger(const TxnFacts& row, Now now);
   void StopLingering(TxnId id);
 
-  OpenTxn& OpenOne(TxnRow row, Pins::Reach reach, Now now, Unit& unit);
+  OpenTxn& OpenOne(TxnFacts row, Pins::Reach reach, Now now, Unit& unit);
   // REPL_CREATED (replication_commands.cc): `row` is what each of them has.
   absl::StatusOr<OpenedTxns> OpenReplicas(const SourceTxns& sources,
-                                          const TxnRow& row,
+                                          const TxnFacts& row,
                                           Now now,
                                           Unit& unit);
   AbortedTxns AbortByFilter(const AbortTxns& command, Now now, Unit& unit);
@@ -122,7 +128,7 @@ struct State::Impl {
 
   // A write that the transaction and the table allow, its partition in canonical form (empty: the
   // table). Errors: kOperationNotAllowed, kTableNotTransactional, kInvalidRequest.
-  absl::StatusOr<Write> CheckWrite(const TxnRow& txn,
+  absl::StatusOr<Write> CheckWrite(const TxnFacts& txn,
                                    const TableRow& table,
                                    const std::string& partition,
                                    WriteOp op) const;
@@ -142,9 +148,9 @@ struct State::Impl {
 
   // What `name` means to the transaction, for writing. Errors: kNoSuchTable; kSnapshotTooOld where
   // its snapshot meant a table that was dropped since.
-  absl::StatusOr<const TableRow*> ResolveFor(const TxnRow& txn, const TableName& name) const;
+  absl::StatusOr<const TableRow*> ResolveFor(const TxnFacts& txn, const TableName& name) const;
   // … for reading: also kNoSuchTable where the table came after the snapshot.
-  absl::StatusOr<const TableRow*> ResolveAsOf(const TxnRow& txn, const TableName& name) const;
+  absl::StatusOr<const TableRow*> ResolveAsOf(const TxnFacts& txn, const TableName& name) const;
   TableId AddTable(TableRow row, const std::vector<int64_t>& aborted, Now now, Unit& unit);
   absl::StatusOr<TableInfo> CreatedBefore(const RequestRow& request, const TableName& name) const;
   void DropTable(TableId id, TxnId by, Now now, Unit& unit);
@@ -152,17 +158,17 @@ struct State::Impl {
 
   // -- locks (lock_commands.cc, lock_queries.cc)
 
-  absl::Status FillLockRow(const LockComponent& component, const OpenTxn* txn, LockRow& row) const;
-  // The rows of a new request, waiting. `txn`: null outside transactions.
-  absl::StatusOr<LockRows::Rows> MakeLockRows(const AcquireLocks& command,
-                                              const OpenTxn* txn,
-                                              Now now) const;
+  absl::StatusOr<LockRows::Component> MakeLockComponent(const LockComponent& component,
+                                                        const OpenTxn* txn);
+  // A new request, waiting. `txn`: null outside transactions.
+  absl::StatusOr<LockRows::Request> MakeLockRequest(const AcquireLocks& command,
+                                                    const OpenTxn* txn,
+                                                    Now now);
   // A request for it would be granted at once.
   bool IsFree(const LockTarget& target) const;
-  LockAnswer Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now now, Unit& unit);
-  // The request's first row, its transaction's or its own lease renewed. Errors: kNoSuchLock, and
-  // those of Use.
-  absl::StatusOr<LockRow> UseLock(LockId lock, Now now, Unit& unit);
+  LockAnswer Enqueue(LockRows::Request request, IfBlocked if_blocked, Now now, Unit& unit);
+  // Its transaction's or its own lease is renewed. Errors: kNoSuchLock, and those of Use.
+  absl::Status UseLock(LockId lock, Now now, Unit& unit);
   void GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit);
   // A granted lock's operations become components; a request that is given up has declared nothing.
   void DeclareWritesOf(LockId lock, Unit& unit);

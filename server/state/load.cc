@@ -81,7 +81,7 @@ absl::Status Check(const StoredState& stored) {
 }
 
 void LoadTxns(State::Impl& s, const StoredState& stored, Now now) {
-  s.txns.Load(stored);
+  s.txns.Load(stored, s.clients);
   s.replicas.Load(stored);
   for (const auto& [id, row] : stored.txns) {
     OpenTxn& txn = *s.txns.Find(id);
@@ -94,15 +94,15 @@ void LoadTxns(State::Impl& s, const StoredState& stored, Now now) {
                row.keep_all_pinned ? Pins::Reach::kAll : Pins::Reach::kAllUntilAllNamed);
   }
   for (const auto& [key, row] : stored.write_ids)
-    s.txns.Find(row.txn)->write_ids[row.table] = row.write_id;
+    s.txns.Find(row.txn)->write_ids.Set(row.table, row.write_id);
   for (const auto& [key, row] : stored.components) {
-    s.txns.Find(row.txn)->components[{row.table, row.partition, row.op}] = row;
+    s.txns.Find(row.txn)->components.Add(row);
   }
   // A transaction that lingered when the process ended held its own record back, like any live
   // snapshot: it lingers on, for a full lease of its own.
   for (const auto& [key, row] : stored.resolved_txns) {
     if (row.pinned_ms == 0) continue;
-    TxnRow ghost;
+    TxnFacts ghost;
     ghost.id = row.id;
     ghost.snapshot_seq = row.opened_seq;
     ghost.timeout_ms = row.pinned_ms;
@@ -113,16 +113,16 @@ void LoadTxns(State::Impl& s, const StoredState& stored, Now now) {
 }
 
 absl::Status LoadLocks(State::Impl& s, const StoredState& stored, Now now) {
-  s.lock_rows.Load(stored);
+  s.lock_rows.Load(stored, s.clients);
   std::vector<LockRow> rows;
   for (const auto& [key, row] : stored.locks) rows.push_back(row);
   SKEP_ASSIGN_OR_RETURN(LockTable::Loaded loaded, LockTable::Load(rows));
   s.lock_table = std::move(loaded.table);
   s.grant_after_load = std::move(loaded.granted);
-  for (const auto& [lock, lock_rows] : s.lock_rows.all()) {
-    if (lock_rows.front().txn.is_none()) s.lock_leases.Renew(lock, now.mono, s.options.txn_timeout);
+  for (const auto& [lock, request] : s.lock_rows.all()) {
+    if (request.txn.is_none()) s.lock_leases.Renew(lock, now.mono, s.options.txn_timeout);
     // How long it has been passed is not on record: from now on it is not.
-    if (s.options.reader_bypass.count() > 0 && lock_rows.front().state == LockState::kWaiting) {
+    if (s.options.reader_bypass.count() > 0 && request.state == LockState::kWaiting) {
       s.bypass_ends.emplace_back(now.mono, lock);
     }
   }
@@ -145,7 +145,7 @@ void LoadClaims(State::Impl& s) {
     OpenTxn& txn = *s.txns.Find(row.txn);
     txn.compaction = id;
     s.pins.Add(row.txn, txn.row.snapshot_seq, Pins::Reach::kNamed);
-    s.pins.Name(row.txn, row.table);
+    s.pins.Name(row.txn, txn.row.snapshot_seq, row.table);
   }
 }
 

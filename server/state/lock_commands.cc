@@ -27,8 +27,8 @@ int64_t FingerprintOf(const AcquireLocks& c) {
   return print.value();
 }
 
-LockOwner OwnerOf(const LockRow& row) {
-  return row.txn.is_none() ? LockOwner::OfLock(row.lock) : LockOwner::OfTxn(row.txn);
+LockOwner OwnerOf(LockId lock, TxnId txn) {
+  return txn.is_none() ? LockOwner::OfLock(lock) : LockOwner::OfTxn(txn);
 }
 
 // What must be right about a component before its table is looked at.
@@ -53,33 +53,38 @@ absl::Status CheckForm(const LockComponent& c, bool in_txn) {
 
 }  // namespace
 
-absl::Status State::Impl::FillLockRow(const LockComponent& component,
-                                      const OpenTxn* txn,
-                                      LockRow& row) const {
+absl::StatusOr<LockRows::Component> State::Impl::MakeLockComponent(const LockComponent& component,
+                                                                   const OpenTxn* txn) {
   SKEP_RETURN_IF_ERROR(CheckForm(component, txn != nullptr));
-  row.resource = component.resource;
-  row.kind = component.kind;
-  row.op = component.op;
-  row.dynamic = component.dynamic;
-  if (component.resource.table.empty()) return absl::OkStatus();
-  const TableName name{component.resource.database, component.resource.table};
-  const TableRow* table = registry.Find(name);
-  if (txn != nullptr) {
-    SKEP_ASSIGN_OR_RETURN(table, ResolveFor(txn->row, name));
+  LockRows::Component made;
+  made.kind = component.kind;
+  made.op = component.op.value_or(WriteOp::kInsert);
+  made.declares = component.op.has_value();
+  made.dynamic = component.dynamic;
+  LockResource resource = component.resource;
+  if (!resource.table.empty()) {
+    const TableName name{resource.database, resource.table};
+    const TableRow* table = registry.Find(name);
+    if (txn != nullptr) {
+      SKEP_ASSIGN_OR_RETURN(table, ResolveFor(txn->row, name));
+    }
+    if (table == nullptr) return NoSuchTable(name);
+    made.table = table->id;
+    if (!resource.partition.empty()) {
+      SKEP_ASSIGN_OR_RETURN(resource.partition, CanonicalPartition(*table, resource.partition));
+    }
+    if (component.op) {
+      SKEP_RETURN_IF_ERROR(
+          CheckWrite(txn->row, *table, resource.partition, *component.op).status());
+    }
   }
-  if (table == nullptr) return NoSuchTable(name);
-  row.table = table->id;
-  if (!component.resource.partition.empty()) {
-    SKEP_ASSIGN_OR_RETURN(row.resource.partition,
-                          CanonicalPartition(*table, component.resource.partition));
-  }
-  if (!component.op) return absl::OkStatus();
-  return CheckWrite(txn->row, *table, row.resource.partition, *component.op).status();
+  made.resource = lock_rows.Share(resource);
+  return made;
 }
 
-absl::StatusOr<LockRows::Rows> State::Impl::MakeLockRows(const AcquireLocks& command,
-                                                         const OpenTxn* txn,
-                                                         Now now) const {
+absl::StatusOr<LockRows::Request> State::Impl::MakeLockRequest(const AcquireLocks& command,
+                                                               const OpenTxn* txn,
+                                                               Now now) {
   const int64_t count = std::ssize(command.components);
   if (count < 1 || count > options.max_lock_components) {
     return InvalidField(
@@ -87,28 +92,29 @@ absl::StatusOr<LockRows::Rows> State::Impl::MakeLockRows(const AcquireLocks& com
         fmt::format(
             "{} in one request are not possible, 1 to {} are", count, options.max_lock_components));
   }
-  LockRows::Rows rows;
+  LockRows::Request request;
+  request.txn = command.txn;
+  request.client =
+      txn != nullptr ? txn->row.client : clients.Get({command.user, command.host, command.agent});
+  request.request_time = now.wall;
   for (const LockComponent& component : command.components) {
-    LockRow row;
-    row.lock = next_lock;
-    row.component = static_cast<int32_t>(rows.size()) + 1;
-    row.request_time = now.wall;
-    row.txn = command.txn;
-    row.user = txn != nullptr ? txn->row.user : command.user;
-    row.host = txn != nullptr ? txn->row.host : command.host;
-    row.agent = txn != nullptr ? txn->row.agent : command.agent;
-    SKEP_RETURN_IF_ERROR(FillLockRow(component, txn, row));
-    rows.push_back(std::move(row));
+    SKEP_ASSIGN_OR_RETURN(LockRows::Component made, MakeLockComponent(component, txn));
+    request.components.push_back(std::move(made));
   }
-  return rows;
+  return request;
 }
 
-LockAnswer State::Impl::Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now now, Unit& unit) {
-  const LockId id = rows.front().lock;
-  const TxnId txn = rows.front().txn;
-  LockRequest request{id, OwnerOf(rows.front()), {}, options.reader_bypass.count() > 0};
-  for (const LockRow& row : rows) request.targets.push_back({row.resource, row.kind});
-  const LockAdded added = lock_table.Add(std::move(request), if_blocked);
+LockAnswer State::Impl::Enqueue(LockRows::Request request,
+                                IfBlocked if_blocked,
+                                Now now,
+                                Unit& unit) {
+  const LockId id = next_lock;
+  const TxnId txn = request.txn;
+  LockRequest asked{id, OwnerOf(id, txn), {}, options.reader_bypass.count() > 0};
+  for (const auto& component : request.components) {
+    asked.targets.push_back({*component.resource, component.kind});
+  }
+  const LockAdded added = lock_table.Add(std::move(asked), if_blocked);
   if (added.state == LockState::kNotAcquired) {
     LockAnswer answer;
     answer.state = added.state;
@@ -122,23 +128,22 @@ LockAnswer State::Impl::Enqueue(LockRows::Rows rows, IfBlocked if_blocked, Now n
     bypass_ends.emplace_back(now.mono + options.reader_bypass, id);
   }
   if (added.state == LockState::kAcquired) {
-    for (LockRow& row : rows) {
-      row.state = LockState::kAcquired;
-      row.acquire_time = now.wall;
-    }
+    request.state = LockState::kAcquired;
+    request.acquire_time = now.wall;
   }
   if (!txn.is_none()) {
-    for (const LockRow& row : rows) {
-      if (row.table.is_none()) {
-        pins.NameDatabase(txn, row.resource.database);
+    const CommitSeq snapshot = txns.Find(txn)->row.snapshot_seq;
+    for (const auto& component : request.components) {
+      if (component.table.is_none()) {
+        pins.NameDatabase(txn, snapshot, component.resource->database);
       } else {
-        pins.Name(txn, row.table);
+        pins.Name(txn, snapshot, component.table);
       }
     }
   } else {
     lock_leases.Renew(id, now.mono, options.txn_timeout);
   }
-  lock_rows.Add(std::move(rows), unit);
+  lock_rows.Add(id, std::move(request), unit);
   if (added.state == LockState::kAcquired) {
     DeclareWritesOf(id, unit);
     NoteBypass(id);
@@ -152,9 +157,9 @@ void State::Impl::EndBypasses(Now now, Unit& unit) {
     const LockId lock = bypass_ends.front().second;
     bypass_ends.pop_front();
     lock_table.EndBypass(lock);
-    const LockRequest* request = lock_table.Find(lock);
-    if (request == nullptr) continue;
-    for (LockId waiting : lock_table.WaitingOf(request->owner)) {
+    const std::optional<LockOwner> owner = lock_table.OwnerOf(lock);
+    if (!owner) continue;
+    for (LockId waiting : lock_table.WaitingOf(*owner)) {
       BreakDeadlocks(waiting, now, unit);
     }
   }
@@ -162,7 +167,7 @@ void State::Impl::EndBypasses(Now now, Unit& unit) {
 }
 
 void State::Impl::NoteBypass(LockId granted) {
-  const TxnId txn = lock_rows.Find(granted)->front().txn;
+  const TxnId txn = lock_rows.Find(granted)->txn;
   if (options.reader_bypass.count() == 0 || txn.is_none()) return;
   for (LockId waiting : lock_table.WaitingOf(LockOwner::OfTxn(txn))) {
     maybe_circles.push_back(waiting);
@@ -180,9 +185,9 @@ absl::StatusOr<LockAnswer> State::Lock(const AcquireLocks& command, Now now, Uni
   SKEP_ASSIGN_OR_RETURN(const RequestRow* known,
                         s.requests.Find(command.request, RequestKind::kLock, fingerprint));
   if (known != nullptr) return CheckLock(LockId(known->first_id), now, unit);
-  SKEP_ASSIGN_OR_RETURN(LockRows::Rows rows, s.MakeLockRows(command, txn, now));
-  const LockAnswer answer =
-      s.Enqueue(std::move(rows), command.wait ? IfBlocked::kWait : IfBlocked::kRefuse, now, unit);
+  SKEP_ASSIGN_OR_RETURN(LockRows::Request request, s.MakeLockRequest(command, txn, now));
+  const LockAnswer answer = s.Enqueue(
+      std::move(request), command.wait ? IfBlocked::kWait : IfBlocked::kRefuse, now, unit);
   if (answer.state == LockState::kNotAcquired) return answer;
   s.Remember(command.request, RequestKind::kLock, fingerprint, answer.lock.value(), 1, now, unit);
   if (answer.state == LockState::kAcquired) return answer;
@@ -212,10 +217,12 @@ std::string State::Impl::BreakDeadlocks(LockId waiting, Now now, Unit& unit) {
 }
 
 void State::Impl::DeclareWritesOf(LockId lock, Unit& unit) {
-  for (const LockRow& row : *lock_rows.Find(lock)) {
-    if (row.txn.is_none() || !row.op) continue;
-    const std::string partition = row.dynamic ? "" : row.resource.partition;
-    AddComponent(*txns.Find(row.txn), {row.txn, row.table, partition, *row.op, row.dynamic}, unit);
+  const LockRows::Request& request = *lock_rows.Find(lock);
+  if (request.txn.is_none()) return;
+  for (const auto& c : request.components) {
+    if (!c.declares) continue;
+    const std::string partition = c.dynamic ? "" : c.resource->partition;
+    AddComponent(*txns.Find(request.txn), {request.txn, c.table, partition, c.op, c.dynamic}, unit);
   }
 }
 
@@ -224,8 +231,7 @@ void State::Impl::GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit
     // Granted by a load and gone before the first Reap.
     if (lock_rows.Find(lock) == nullptr) continue;
     lock_rows.Grant(lock, now.wall, unit);
-    if (lock_rows.Find(lock)->front().txn.is_none())
-      lock_leases.Renew(lock, now.mono, options.txn_timeout);
+    if (lock_rows.Find(lock)->txn.is_none()) lock_leases.Renew(lock, now.mono, options.txn_timeout);
     DeclareWritesOf(lock, unit);
     NoteBypass(lock);
     notices.push_back({lock, AnswerOf(lock)});
@@ -234,9 +240,9 @@ void State::Impl::GrantAll(const std::vector<LockId>& locks, Now now, Unit& unit
 
 void State::Impl::EndRequest(
     LockId lock, LockState state, const std::string& reason, Now now, Unit& unit) {
-  const LockRows::Rows* rows = lock_rows.Find(lock);
-  if (rows == nullptr) return;
-  if (rows->front().state == LockState::kWaiting) {
+  const LockRows::Request* request = lock_rows.Find(lock);
+  if (request == nullptr) return;
+  if (request->state == LockState::kWaiting) {
     LockAnswer answer;
     answer.lock = lock;
     answer.state = state;
@@ -251,7 +257,7 @@ void State::Impl::EndRequest(
 void State::Impl::ReleaseLocksOf(TxnId txn, const Ending& ending, Now now, Unit& unit) {
   const LockOwner owner = LockOwner::OfTxn(txn);
   for (LockId lock : lock_table.LocksOf(owner)) {
-    if (lock_rows.Find(lock)->front().state == LockState::kWaiting) {
+    if (lock_rows.Find(lock)->state == LockState::kWaiting) {
       LockAnswer answer;
       answer.lock = lock;
       answer.state = LockState::kAborted;
@@ -265,58 +271,55 @@ void State::Impl::ReleaseLocksOf(TxnId txn, const Ending& ending, Now now, Unit&
   GrantAll(lock_table.ReleaseAll(owner), now, unit);
 }
 
-absl::StatusOr<LockRow> State::Impl::UseLock(LockId lock, Now now, Unit& unit) {
-  const LockRows::Rows* rows = lock_rows.Find(lock);
-  if (rows == nullptr) return NoSuchLock(lock);
-  const LockRow row = rows->front();
-  if (!row.txn.is_none()) {
-    SKEP_RETURN_IF_ERROR(Use(row.txn, now, unit).status());
-    return row;
-  }
+absl::Status State::Impl::UseLock(LockId lock, Now now, Unit& unit) {
+  const LockRows::Request* request = lock_rows.Find(lock);
+  if (request == nullptr) return NoSuchLock(lock);
+  if (!request->txn.is_none()) return Use(request->txn, now, unit).status();
   if (lock_leases.IsOver(lock, now.mono)) {
     EndRequest(lock, LockState::kNotAcquired, "its lease was over", now, unit);
     return NoSuchLock(lock);
   }
   lock_leases.Renew(lock, now.mono, options.txn_timeout);
-  return row;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<LockAnswer> State::CheckLock(LockId lock, Now now, Unit& unit) {
-  SKEP_RETURN_IF_ERROR(impl_->UseLock(lock, now, unit).status());
+  SKEP_RETURN_IF_ERROR(impl_->UseLock(lock, now, unit));
   return impl_->AnswerOf(lock);
 }
 
 absl::Status State::Release(const ReleaseLock& command, Now now, Unit& unit) {
   Impl& s = *impl_;
   s.EndBypasses(now, unit);
-  const LockRows::Rows* rows = s.lock_rows.Find(command.lock);
-  if (rows == nullptr) return absl::OkStatus();  // LCU-3
-  const LockRow row = rows->front();
-  if (row.state == LockState::kWaiting || row.txn.is_none()) {
+  const LockRows::Request* request = s.lock_rows.Find(command.lock);
+  if (request == nullptr) return absl::OkStatus();  // LCU-3
+  const TxnId owner = request->txn;
+  if (request->state == LockState::kWaiting || owner.is_none()) {
     s.EndRequest(command.lock, LockState::kNotAcquired, "it was given up", now, unit);
     return absl::OkStatus();
   }
-  if (s.txn_leases.IsOver(row.txn, now.mono)) {
-    s.EndExpired(row.txn, now, unit);
+  if (s.txn_leases.IsOver(owner, now.mono)) {
+    s.EndExpired(owner, now, unit);
     return absl::OkStatus();
   }
   if (!command.force) {
+    const LockRows::Component& first = request->components.front();
     return MakeError(
         ErrorReason::kTxnOpen,
         fmt::format("lock {} ({} on {}) belongs to transaction {}, which is open, and goes "
                     "when it ends; commit or abort it",
                     command.lock.value(),
-                    LockKindName(row.kind),
-                    row.resource.ToString(),
-                    row.txn.value()),
-        {{"lockId", command.lock.ToString()}, {"txnId", row.txn.ToString()}});
+                    LockKindName(first.kind),
+                    first.resource->ToString(),
+                    owner.value()),
+        {{"lockId", command.lock.ToString()}, {"txnId", owner.ToString()}});
   }
-  OpenTxn& txn = *s.txns.Find(row.txn);
+  OpenTxn& txn = *s.txns.Find(owner);
   txn.row.abort_only = true;
   s.txns.Save(txn, unit);
   s.EndRequest(command.lock, LockState::kNotAcquired, "an operator released it", now, unit);
   // What waited under the lock's privileges may now wait in a circle.
-  for (LockId waiting : s.lock_table.WaitingOf(LockOwner::OfTxn(row.txn))) {
+  for (LockId waiting : s.lock_table.WaitingOf(LockOwner::OfTxn(owner))) {
     s.BreakDeadlocks(waiting, now, unit);
   }
   return absl::OkStatus();

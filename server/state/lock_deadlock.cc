@@ -9,16 +9,6 @@
 namespace skep::state::locks {
 namespace {
 
-bool PlacesConflict(const Place& a, const Place& b) {
-  for (const Node* outer = a.node; outer != nullptr; outer = outer->parent) {
-    if (outer == b.node) return (ConflictsAbove(a.kind, *a.node, *outer) & BitOf(b.kind)) != 0;
-  }
-  for (const Node* outer = b.node->parent; outer != nullptr; outer = outer->parent) {
-    if (outer == a.node) return (ConflictsBelow(a.kind, *a.node) & BitOf(b.kind)) != 0;
-  }
-  return false;
-}
-
 // Breadth first from one waiting request over owners. A queue is read once: what one waiter found
 // ahead of it need not be found again for the next. The start's own look is not remembered, because
 // it leaves out the start's other requests, which are what the search is for.
@@ -31,7 +21,7 @@ class Search {
     while (!found_ && !todo_.empty()) {
       const OwnerRecord* owner = queue_.FindOwner(todo_.front());
       todo_.pop_front();
-      for (const auto& [id, waiting] : owner->waiting) {
+      for (const Record* waiting : WaitingOf(*owner)) {
         if (!found_) Expand(*waiting, Remember::kYes);
       }
     }
@@ -106,7 +96,7 @@ class Search {
       last_ = edge;
       return;
     }
-    if (queue_.FindOwner(owner)->waiting.empty()) return;
+    if (queue_.FindOwner(owner)->waiting == 0) return;
     if (into_.try_emplace(owner, edge).second) todo_.push_back(owner);
   }
 

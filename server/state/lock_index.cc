@@ -43,6 +43,35 @@ KindSet ConflictsBelow(LockKind kind, const Node& node) {
   return kinds;
 }
 
+bool PlacesConflict(const Place& a, const Place& b) {
+  for (const Node* outer = a.node; outer != nullptr; outer = outer->parent) {
+    if (outer == b.node) return (ConflictsAbove(a.kind, *a.node, *outer) & BitOf(b.kind)) != 0;
+  }
+  for (const Node* outer = b.node->parent; outer != nullptr; outer = outer->parent) {
+    if (outer == a.node) return (ConflictsBelow(a.kind, *a.node) & BitOf(b.kind)) != 0;
+  }
+  return false;
+}
+
+bool LockCovers(LockKind held, const Node& at, LockKind asked, const Node& on) {
+  if (held < asked) return false;
+  if (&at == &on) return true;
+  if (held == LockKind::kSharedRead && at.is_database()) return false;
+  for (const Node* outer = on.parent; outer != nullptr; outer = outer->parent) {
+    if (outer == &at) return true;
+  }
+  return false;
+}
+
+std::vector<Record*> WaitingOf(const OwnerRecord& owner) {
+  std::vector<Record*> waiting;
+  for (Record* r = owner.last; waiting.size() < owner.waiting; r = r->previous_of_owner) {
+    if (!r->granted) waiting.push_back(r);
+  }
+  std::reverse(waiting.begin(), waiting.end());
+  return waiting;
+}
+
 bool SameTxn(const Record& a, const Record& b) {
   return a.owner().is_txn() && a.owner() == b.owner();
 }
@@ -71,11 +100,11 @@ Node* Index::Make(const LockResource& resource) {
   return child(node->children, resource.partition, node);
 }
 
-std::vector<Place> Index::PlacesOf(const LockRequest& request) {
+Places Index::PlacesOf(const LockRequest& request) {
   std::vector<LockTarget> targets = request.targets;
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-  std::vector<Place> places;
+  Places places;
   places.reserve(targets.size());
   for (const LockTarget& target : targets) places.push_back({Make(target.resource), target.kind});
   return places;
@@ -105,7 +134,7 @@ void Index::Remove(const Record& record) {
   }
 }
 
-void Index::Prune(const std::vector<Place>& places) {
+void Index::Prune(const Places& places) {
   // Each node once and children first: none is looked at after it is gone.
   std::array<std::vector<Node*>, 3> by_depth;
   for (const Place& place : places) {

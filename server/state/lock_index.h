@@ -5,13 +5,15 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <absl/container/btree_map.h>
+#include <absl/container/inlined_vector.h>
 
 #include "server/state/lock_table.h"
 
@@ -32,7 +34,7 @@ struct Entry {
   Record* request = nullptr;
   int64_t components = 0;
 };
-using Queue = std::map<LockId, Entry>;
+using Queue = absl::btree_map<LockId, Entry>;
 using Queues = std::array<Queue, kKinds>;
 
 // A database, table or partition that somebody has or wants locked. `below` counts components on
@@ -54,38 +56,52 @@ struct Place {
   LockKind kind = LockKind::kSharedRead;
 };
 
+using Places = absl::InlinedVector<Place, 1>;
+
+// One request. A server holds many: bytes count here.
 struct Record {
-  LockRequest request;
-  std::vector<Place> places;
-  bool granted = false;
-  bool only_reads = false;  // nothing but SHARED_READ
+  Record(LockId id, const LockOwner& owner) : id_(id), owner_(owner) {}
+
+  LockId id() const { return id_; }
+  const LockOwner& owner() const { return owner_; }
+
+  LockId id_;
+  LockOwner owner_;
+  Places places;
+  // Neighbours among the requests of its owner, by id.
+  Record* next_of_owner = nullptr;
+  Record* previous_of_owner = nullptr;
   // While waiting: one of those that block it, and the place in that one's list. When that one
   // goes, and only then (or by a grant to the own transaction), this one is looked at again.
   Record* parked_on = nullptr;
-  size_t parked_slot = 0;
-  std::vector<Record*> parked_here;
-
-  LockId id() const { return request.id; }
-  const LockOwner& owner() const { return request.owner; }
+  std::unique_ptr<std::vector<Record*>> parked_here;  // null: nobody
+  uint32_t parked_slot = 0;
+  bool granted = false;
+  bool only_reads = false;  // nothing but SHARED_READ
+  bool readers_pass = false;
 };
 
-// How many granted components an owner has at a node and below it.
-struct Holding {
-  std::array<int64_t, kKinds> self{};
-  std::array<int64_t, kKinds> below{};
-};
-
+// The requests of one owner, by id.
 struct OwnerRecord {
-  std::map<LockId, Record*> requests;
-  std::map<LockId, Record*> waiting;
-  std::unordered_map<const Node*, Holding> held;
+  Record* first = nullptr;
+  Record* last = nullptr;
+  uint32_t waiting = 0;
+  uint32_t granted_places = 0;
 };
+// Ascending. Waiting requests are the last ones, mostly: who waits asks for nothing more.
+std::vector<Record*> WaitingOf(const OwnerRecord& owner);
 
 // Kinds that conflict with `kind` at `node` when they are held at `node` or at a container `outer`
 // of it …
 KindSet ConflictsAbove(LockKind kind, const Node& node, const Node& outer);
 // … or at something within `node`.
 KindSet ConflictsBelow(LockKind kind, const Node& node);
+
+// One of the places is at the other or around it, and the kinds conflict there.
+bool PlacesConflict(const Place& a, const Place& b);
+// a lock held at `at` covers one that is asked for at `on`: the same or a wider scope and the
+// same or a stronger kind, but SHARED_READ on a database covers nothing below it.
+bool LockCovers(LockKind held, const Node& at, LockKind asked, const Node& on);
 
 // Own requests never block; outside transactions every request is another's (LCM-3).
 bool SameTxn(const Record& a, const Record& b);
@@ -97,12 +113,12 @@ std::vector<LockResource> Containers(const LockResource& resource);
 class Index {
  public:
   // The places of a request without repetitions. Makes nodes that are not there.
-  std::vector<Place> PlacesOf(const LockRequest& request);
+  Places PlacesOf(const LockRequest& request);
   // Into and out of the queues that `record.granted` says.
   void Insert(Record& record);
   void Remove(const Record& record);
   // Drops the nodes of `places` and their parents where no queue has anybody left.
-  void Prune(const std::vector<Place>& places);
+  void Prune(const Places& places);
   const Node* FindNode(const LockResource& resource) const;
 
  private:

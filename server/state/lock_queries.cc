@@ -19,12 +19,12 @@ Blocker State::Impl::BlockerOf(const LockBlocker& b) const {
   blocker.resource = b.held.resource;
   blocker.kind = b.held.kind;
   blocker.state = b.state;
-  if (const LockRows::Rows* rows = lock_rows.Find(b.lock)) {
-    const LockRow& row = rows->front();
-    blocker.user = row.user;
-    blocker.host = row.host;
-    blocker.agent = row.agent;
-    blocker.since = row.state == LockState::kAcquired ? row.acquire_time : row.request_time;
+  if (const LockRows::Request* request = lock_rows.Find(b.lock)) {
+    blocker.user = request->client->user;
+    blocker.host = request->client->host;
+    blocker.agent = request->client->agent;
+    blocker.since =
+        request->state == LockState::kAcquired ? request->acquire_time : request->request_time;
   }
   return blocker;
 }
@@ -59,14 +59,17 @@ std::string State::Impl::WaitReason(const std::vector<Blocker>& blockers) {
 // would a write of what was locked be refused for the age of the snapshot? EXCLUSIVE may
 // replace everything, EXCL_WRITE change rows.
 bool State::Impl::IsStale(LockId lock) const {
-  for (const LockRow& row : *lock_rows.Find(lock)) {
-    const OpenTxn* txn = txns.Find(row.txn);
-    if (txn == nullptr || row.table.is_none() || row.kind < LockKind::kExclWrite) continue;
-    const WriteOp op = row.kind == LockKind::kExclusive ? WriteOp::kOverwrite
-                       : row.op == WriteOp::kOverwrite  ? WriteOp::kOverwrite
-                                                        : WriteOp::kUpdate;
-    const NewestWrites newest = marks.Newest(row.table, row.resource.partition);
-    if (FindConflict({row.table, row.resource.partition, op}, newest, txn->row.snapshot_seq))
+  const LockRows::Request& request = *lock_rows.Find(lock);
+  const OpenTxn* txn = txns.Find(request.txn);
+  if (txn == nullptr) return false;
+  for (const auto& c : request.components) {
+    if (c.table.is_none() || c.kind < LockKind::kExclWrite) continue;
+    const bool overwrites =
+        c.kind == LockKind::kExclusive || (c.declares && c.op == WriteOp::kOverwrite);
+    const WriteOp op = overwrites ? WriteOp::kOverwrite : WriteOp::kUpdate;
+    const std::string& partition = c.resource->partition;
+    if (FindConflict(
+            {c.table, partition, op}, marks.Newest(c.table, partition), txn->row.snapshot_seq))
       return true;
   }
   return false;
@@ -75,7 +78,7 @@ bool State::Impl::IsStale(LockId lock) const {
 LockAnswer State::Impl::AnswerOf(LockId lock) const {
   LockAnswer answer;
   answer.lock = lock;
-  answer.state = lock_rows.Find(lock)->front().state;
+  answer.state = lock_rows.Find(lock)->state;
   if (answer.state == LockState::kAcquired) {
     answer.snapshot_stale = IsStale(lock);
     return answer;
@@ -90,8 +93,8 @@ LockAnswer State::Impl::AnswerOf(LockId lock) const {
 
 bool State::Impl::IsFree(const LockTarget& target) const {
   for (LockId lock : lock_table.Overlapping(target.resource)) {
-    for (const LockRow& row : *lock_rows.Find(lock)) {
-      if (ResourcesOverlap(row.resource, target.resource) && LocksConflict(row.kind, target.kind))
+    for (const auto& c : lock_rows.Find(lock)->components) {
+      if (ResourcesOverlap(*c.resource, target.resource) && LocksConflict(c.kind, target.kind))
         return false;
     }
   }
@@ -101,12 +104,12 @@ bool State::Impl::IsFree(const LockTarget& target) const {
 std::vector<LockRow> State::Locks(const ListLocks& command) const {
   const Impl& s = *impl_;
   std::vector<LockRow> found;
-  const auto take = [&](const LockRows::Rows& rows) {
-    for (const LockRow& row : rows) {
-      if (!command.txn.is_none() && row.txn != command.txn) return;
-      if (command.waiting_only && row.state != LockState::kWaiting) return;
+  const auto take = [&](LockId lock, const LockRows::Request& request) {
+    if (!command.txn.is_none() && request.txn != command.txn) return;
+    if (command.waiting_only && request.state != LockState::kWaiting) return;
+    for (LockRow& row : LockRows::RowsOf(lock, request)) {
       if (command.resource && !ResourcesOverlap(row.resource, *command.resource)) continue;
-      found.push_back(row);
+      found.push_back(std::move(row));
     }
   };
   // A request is never split over two pages.
@@ -114,12 +117,14 @@ std::vector<LockRow> State::Locks(const ListLocks& command) const {
   if (command.resource) {
     for (LockId lock : s.lock_table.Overlapping(*command.resource)) {
       if (full()) break;
-      if (lock > command.after) take(*s.lock_rows.Find(lock));
+      if (lock > command.after) take(lock, *s.lock_rows.Find(lock));
     }
     return found;
   }
   const auto& all = s.lock_rows.all();
-  for (auto it = all.upper_bound(command.after); it != all.end() && !full(); ++it) take(it->second);
+  for (auto it = all.upper_bound(command.after); it != all.end() && !full(); ++it) {
+    take(it->first, it->second);
+  }
   return found;
 }
 

@@ -2,13 +2,15 @@
 
 // Inside of the lock table: requests in their queues, who blocks whom, and grants.
 
+#include <array>
 #include <functional>
-#include <map>
-#include <memory>
 #include <set>
 #include <unordered_map>
 #include <vector>
 
+#include <absl/container/flat_hash_map.h>
+
+#include "server/state/id_map.h"
 #include "server/state/lock_index.h"
 
 namespace skep::state::locks {
@@ -22,7 +24,7 @@ class LockQueue {
 
   // A new request, unchecked: waiting ones must be parked, granted or taken out before anything
   // else.
-  Record& Enter(LockRequest request, LockState state);
+  Record& Enter(const LockRequest& request, LockState state);
   void Grant(Record& record, Worklist& work);
   void Leave(Record& record, Worklist& work);
   // From now on `record` is looked at when `blocker` leaves.
@@ -51,7 +53,7 @@ class LockQueue {
   bool Passes(const OwnerRecord* owner, const Record& waiting) const;
   // LCQ-1: the waiting request lets readers pass, and this is one.
   static bool PassesAsReader(const Record& record, const Record& waiting) {
-    return record.only_reads && waiting.request.readers_pass;
+    return record.only_reads && waiting.readers_pass;
   }
   // False: nobody waits because of this owner. True: somebody may.
   bool MayBeWaitedFor(const LockOwner& owner) const;
@@ -69,12 +71,29 @@ class LockQueue {
   int64_t size() const { return static_cast<int64_t>(records_.size()); }
 
  private:
+  // How many granted components an owner has at a node and below it.
+  struct Holding {
+    std::array<int64_t, kKinds> self{};
+    std::array<int64_t, kKinds> below{};
+  };
+  using Held = std::unordered_map<const Node*, Holding>;
+  // Up to here what an owner holds is looked through, which takes no memory.
+  static constexpr uint32_t kFewPlaces = 16;
+
+  static void Link(Record& record, OwnerRecord& owner);
+  static void Unlink(Record& record, OwnerRecord& owner);
   void Unpark(Record& record);
-  void Hold(const Record& record, int64_t sign);
+  // A granted request comes or goes: `owner` has it linked.
+  void Hold(const Record& record, OwnerRecord& owner, int32_t sign);
+  static void Count(Held& held, const Record& record, int32_t sign);
+  const Held* HeldBy(const OwnerRecord& owner) const;
+  bool HeldConflicts(const OwnerRecord& owner, const Place& place) const;
+  bool HeldCovers(const OwnerRecord& owner, const Place& place) const;
 
   Index index_;
-  std::unordered_map<LockId, std::unique_ptr<Record>> records_;
-  std::map<LockOwner, OwnerRecord> owners_;
+  IdMap<LockId, Record> records_;
+  absl::flat_hash_map<LockOwner, OwnerRecord> owners_;
+  absl::flat_hash_map<LockOwner, Held> held_;  // of owners that hold more than a few places
   int64_t waiting_count_ = 0;
   mutable int64_t looks_ = 0;  // calls of FindBlocker
 };

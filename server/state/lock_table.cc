@@ -22,15 +22,15 @@ using locks::Record;
 using locks::Worklist;
 
 std::string LockOwner::ToString() const {
-  switch (kind_) {
+  switch (kind()) {
     case Kind::kTxn:
-      return "transaction " + std::to_string(value_);
+      return "transaction " + std::to_string(value());
     case Kind::kSession:
-      return "session " + std::to_string(value_);
+      return "session " + std::to_string(value());
     case Kind::kLock:
       break;
   }
-  return "lock " + std::to_string(value_);
+  return "lock " + std::to_string(value());
 }
 
 std::string LockTarget::ToString() const {
@@ -68,7 +68,7 @@ struct LockTable::Impl {
   // Enters a row's request as the store describes it.
   absl::Status Restore(LockRequest request, LockState state, std::vector<LockId>& granted) {
     last = std::max(last, request.id);
-    Record& record = queue.Enter(std::move(request), state);
+    Record& record = queue.Enter(request, state);
     if (state == LockState::kAcquired) {
       const Record* other = queue.GrantedConflict(record);
       if (other == nullptr) return absl::OkStatus();
@@ -124,7 +124,7 @@ LockAdded LockTable::Add(LockRequest request, IfBlocked if_blocked) {
   SKEP_CHECK(request.id > impl_->last && !request.targets.empty());
   const LockId last = std::exchange(impl_->last, request.id);
   LockQueue& queue = impl_->queue;
-  Record& record = queue.Enter(std::move(request), LockState::kWaiting);
+  Record& record = queue.Enter(request, LockState::kWaiting);
   LockAdded added;
   Record* blocker = queue.FindBlocker(record);
   Worklist work;
@@ -160,7 +160,7 @@ std::vector<LockId> LockTable::ReleaseAll(const LockOwner& owner) {
 }
 
 void LockTable::EndBypass(LockId lock) {
-  if (Record* record = impl_->queue.FindRecord(lock)) record->request.readers_pass = false;
+  if (Record* record = impl_->queue.FindRecord(lock)) record->readers_pass = false;
 }
 
 std::optional<LockDeadlock> LockTable::FindDeadlock(LockId lock) const {
@@ -175,16 +175,19 @@ std::optional<LockState> LockTable::StateOf(LockId lock) const {
   return record->granted ? LockState::kAcquired : LockState::kWaiting;
 }
 
-const LockRequest* LockTable::Find(LockId lock) const {
+std::optional<LockOwner> LockTable::OwnerOf(LockId lock) const {
   const Record* record = impl_->queue.FindRecord(lock);
-  return record == nullptr ? nullptr : &record->request;
+  if (record == nullptr) return std::nullopt;
+  return record->owner();
 }
 
 std::vector<LockId> LockTable::LocksOf(const LockOwner& owner) const {
   std::vector<LockId> ids;
   const OwnerRecord* found = impl_->queue.FindOwner(owner);
   if (found == nullptr) return ids;
-  for (const auto& [id, record] : found->requests) ids.push_back(id);
+  for (const Record* record = found->first; record != nullptr; record = record->next_of_owner) {
+    ids.push_back(record->id());
+  }
   return ids;
 }
 
@@ -192,7 +195,7 @@ std::vector<LockId> LockTable::WaitingOf(const LockOwner& owner) const {
   std::vector<LockId> ids;
   const OwnerRecord* found = impl_->queue.FindOwner(owner);
   if (found == nullptr) return ids;
-  for (const auto& [id, record] : found->waiting) ids.push_back(id);
+  for (const Record* record : locks::WaitingOf(*found)) ids.push_back(record->id());
   return ids;
 }
 

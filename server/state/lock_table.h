@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -27,24 +28,30 @@ class LockOwner {
   enum class Kind { kTxn = 0, kSession = 1, kLock = 2 };
 
   static LockOwner OfTxn(TxnId txn) { return {Kind::kTxn, txn.value()}; }
-  // A client process that holds locks outside transactions. `session` is any number that names it.
+  // A client process that holds locks outside transactions. `session` names it, and is not
+  // negative.
   static LockOwner OfSession(int64_t session) { return {Kind::kSession, session}; }
   // A lock outside transactions that is known by nothing but itself.
   static LockOwner OfLock(LockId lock) { return {Kind::kLock, lock.value()}; }
 
-  Kind kind() const { return kind_; }
-  bool is_txn() const { return kind_ == Kind::kTxn; }
-  TxnId txn() const { return is_txn() ? TxnId(value_) : TxnId(); }
-  int64_t value() const { return value_; }
+  Kind kind() const { return static_cast<Kind>(bits_ >> kValueBits); }
+  bool is_txn() const { return kind() == Kind::kTxn; }
+  TxnId txn() const { return is_txn() ? TxnId(value()) : TxnId(); }
+  int64_t value() const { return static_cast<int64_t>(bits_ & ((uint64_t{1} << kValueBits) - 1)); }
   std::string ToString() const;  // "transaction 7", "session 3", "lock 12"
 
   friend auto operator<=>(const LockOwner&, const LockOwner&) = default;
+  template <class H>
+  friend H AbslHashValue(H hash, const LockOwner& owner) {
+    return H::combine(std::move(hash), owner.bits_);
+  }
 
  private:
-  LockOwner(Kind kind, int64_t value) : kind_(kind), value_(value) {}
+  static constexpr int kValueBits = 62;
+  LockOwner(Kind kind, int64_t value)
+      : bits_(static_cast<uint64_t>(kind) << kValueBits | static_cast<uint64_t>(value)) {}
 
-  Kind kind_;
-  int64_t value_;
+  uint64_t bits_;  // the kind above the value: there is one in every record of a lock
 };
 
 // One component of a request.
@@ -160,7 +167,7 @@ class LockTable {
   std::optional<LockDeadlock> FindDeadlock(LockId lock) const;
 
   std::optional<LockState> StateOf(LockId lock) const;  // kAcquired or kWaiting; nullopt: unknown
-  const LockRequest* Find(LockId lock) const;  // valid until the next change; nullptr: unknown
+  std::optional<LockOwner> OwnerOf(LockId lock) const;  // nullopt: unknown
   std::vector<LockId> LocksOf(const LockOwner& owner) const;    // ascending
   std::vector<LockId> WaitingOf(const LockOwner& owner) const;  // ascending
   // A granted lock of the owner covers this (same or wider scope, same or stronger kind, R-19's

@@ -1,5 +1,7 @@
 #include "server/state/pins.h"
 
+#include <set>
+
 namespace skep::state {
 
 namespace {
@@ -14,17 +16,35 @@ void EraseFrom(Map& map, const Key& key, const std::pair<CommitSeq, TxnId>& hold
 
 }  // namespace
 
+Pins::More& Pins::MoreOf(Pin& pin) {
+  if (pin.more == nullptr) pin.more = std::make_unique<More>();
+  return *pin.more;
+}
+
+template <class OnTable, class OnDatabase>
+void Pins::ForEachNamed(const Pin& pin, OnTable on_table, OnDatabase on_database) {
+  if (!pin.table.is_none()) on_table(pin.table);
+  if (pin.more == nullptr) return;
+  for (TableId table : pin.more->tables) on_table(table);
+  for (const std::string& database : pin.more->databases) on_database(database);
+}
+
 void Pins::Link(TxnId txn, const Pin& pin) {
-  if (IsEverywhere(pin)) everywhere_.insert({pin.snapshot, txn});
-  for (TableId table : pin.tables) tables_[table].insert({pin.snapshot, txn});
-  for (const std::string& database : pin.databases)
-    databases_[database].insert({pin.snapshot, txn});
+  const Holder holder{pin.snapshot, txn};
+  if (pin.is_everywhere()) everywhere_.insert(holder);
+  ForEachNamed(
+      pin,
+      [&](TableId table) { tables_[table].insert(holder); },
+      [&](const std::string& database) { databases_[database].insert(holder); });
 }
 
 void Pins::Unlink(TxnId txn, const Pin& pin) {
-  everywhere_.erase({pin.snapshot, txn});
-  for (TableId table : pin.tables) EraseFrom(tables_, table, {pin.snapshot, txn});
-  for (const auto& database : pin.databases) EraseFrom(databases_, database, {pin.snapshot, txn});
+  const Holder holder{pin.snapshot, txn};
+  if (pin.is_everywhere()) everywhere_.erase(holder);
+  ForEachNamed(
+      pin,
+      [&](TableId table) { EraseFrom(tables_, table, holder); },
+      [&](const std::string& database) { EraseFrom(databases_, database, holder); });
 }
 
 void Pins::Narrow(TxnId txn, Pin& pin) {
@@ -32,52 +52,66 @@ void Pins::Narrow(TxnId txn, Pin& pin) {
   everywhere_.erase({pin.snapshot, txn});
 }
 
-void Pins::Add(TxnId txn, CommitSeq snapshot, Reach reach) {
-  Remove(txn);
-  Pin& pin = pins_[txn];
-  pin = {snapshot, reach, {}, {}};
-  Link(txn, pin);
+Pins::Pin& Pins::PinOf(TxnId txn, CommitSeq snapshot) {
+  if (Pin* known = pins_.Find(txn)) return *known;
+  Pin& pin = pins_.Insert(txn);
+  pin.snapshot = snapshot;
+  return pin;
 }
 
-void Pins::Name(TxnId txn, TableId table) {
-  const auto it = pins_.find(txn);
-  if (it == pins_.end()) return;
-  Pin& pin = it->second;
-  if (pin.tables.insert(table).second) tables_[table].insert({pin.snapshot, txn});
+void Pins::Add(TxnId txn, CommitSeq snapshot, Reach reach) {
+  Remove(txn);
+  if (reach == Reach::kNamed) return;
+  PinOf(txn, snapshot).reach = reach;
+  everywhere_.insert({snapshot, txn});
+}
+
+void Pins::Name(TxnId txn, CommitSeq snapshot, TableId table) {
+  Pin& pin = PinOf(txn, snapshot);
+  // The index knows what the transaction named: its own list needs no search.
+  if (tables_[table].insert({snapshot, txn}).second) {
+    if (pin.table.is_none()) {
+      pin.table = table;
+    } else {
+      MoreOf(pin).tables.push_back(table);
+    }
+  }
   if (pin.reach == Reach::kAllUntilNamed) Narrow(txn, pin);
 }
 
-void Pins::NameDatabase(TxnId txn, const std::string& database) {
-  const auto it = pins_.find(txn);
-  if (it == pins_.end()) return;
-  Pin& pin = it->second;
-  if (pin.databases.insert(database).second) databases_[database].insert({pin.snapshot, txn});
+void Pins::NameDatabase(TxnId txn, CommitSeq snapshot, const std::string& database) {
+  Pin& pin = PinOf(txn, snapshot);
+  if (databases_[database].insert({snapshot, txn}).second) {
+    MoreOf(pin).databases.push_back(database);
+  }
   if (pin.reach == Reach::kAllUntilNamed) Narrow(txn, pin);
 }
 
 void Pins::NamedAll(TxnId txn) {
-  const auto it = pins_.find(txn);
-  if (it != pins_.end() && it->second.reach == Reach::kAllUntilAllNamed) Narrow(txn, it->second);
+  Pin* const pin = pins_.Find(txn);
+  if (pin == nullptr || pin->reach != Reach::kAllUntilAllNamed) return;
+  Narrow(txn, *pin);
+  if (pin->is_nothing()) pins_.Erase(txn);
 }
 
 void Pins::Refresh(TxnId txn, CommitSeq snapshot) {
-  const auto it = pins_.find(txn);
-  if (it == pins_.end()) return;
-  Unlink(txn, it->second);
-  it->second.snapshot = snapshot;
-  Link(txn, it->second);
+  Pin* const pin = pins_.Find(txn);
+  if (pin == nullptr) return;
+  Unlink(txn, *pin);
+  pin->snapshot = snapshot;
+  Link(txn, *pin);
 }
 
 void Pins::Remove(TxnId txn) {
-  const auto it = pins_.find(txn);
-  if (it == pins_.end()) return;
-  Unlink(txn, it->second);
-  pins_.erase(it);
+  const Pin* const pin = pins_.Find(txn);
+  if (pin == nullptr) return;
+  Unlink(txn, *pin);
+  pins_.Erase(txn);
 }
 
 bool Pins::PinsEveryTable(TxnId txn) const {
-  const auto it = pins_.find(txn);
-  return it != pins_.end() && IsEverywhere(it->second);
+  const Pin* const pin = pins_.Find(txn);
+  return pin != nullptr && pin->is_everywhere();
 }
 
 std::vector<TxnId> Pins::Of(TableId table, const std::string& database, CommitSeq below) const {

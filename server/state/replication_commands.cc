@@ -39,7 +39,7 @@ absl::Status CheckConsecutive(const std::vector<std::pair<TxnId, WriteId>>& sour
 }  // namespace
 
 absl::StatusOr<OpenedTxns> State::Impl::OpenReplicas(const SourceTxns& sources,
-                                                     const TxnRow& row,
+                                                     const TxnFacts& row,
                                                      Now now,
                                                      Unit& unit) {
   OpenedTxns opened;
@@ -52,11 +52,11 @@ absl::StatusOr<OpenedTxns> State::Impl::OpenReplicas(const SourceTxns& sources,
   }
   // One that is there says that this call is a repeat: those that are not have ended since.
   if (!opened.replicated.empty()) return opened;
-  SKEP_RETURN_IF_ERROR(limit.Admit(row.user, std::ssize(sources.txns)));
+  SKEP_RETURN_IF_ERROR(limit.Admit(row.client->user, std::ssize(sources.txns)));
   opened.first = txns.next();
   opened.count = std::ssize(sources.txns);
   opened.snapshot_seq = unit.seq();
-  TxnRow each = row;
+  TxnFacts each = row;
   each.from_batch = opened.count > 1;
   const Pins::Reach reach = each.keep_all_pinned ? Pins::Reach::kAll
                             : each.from_batch    ? Pins::Reach::kNamed
@@ -94,13 +94,13 @@ absl::StatusOr<AllocatedWriteIds> State::Replicate(const ReplicateWriteIds& comm
     SKEP_ASSIGN_OR_RETURN(const TableRow* row, s.ResolveFor(open->row, command.table));
     if (row->kind == TableKind::kExternal) return NotTransactional(row->name, "get a write id of");
     answer.table = row->id;
-    const auto own = open->write_ids.find(row->id);
-    if (own != open->write_ids.end() && own->second != write_id) {
+    const WriteId own = open->write_ids.Of(row->id);
+    if (!own.is_none() && own != write_id) {
       return TxnMayNot(*txn,
                        fmt::format("get write id {} of {}", write_id.value(), row->name.ToString()),
-                       fmt::format("it has {} already", own->second.value()));
+                       fmt::format("it has {} already", own.value()));
     }
-    if (own == open->write_ids.end()) wanted.emplace_back(*txn, write_id);
+    if (own.is_none()) wanted.emplace_back(*txn, write_id);
     answer.ids.emplace_back(*txn, write_id);
   }
   std::sort(answer.ids.begin(), answer.ids.end());

@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kFreshSnapshot = "take a fresh snapshot";
 
 absl::Status CheckNothingGiven(const OpenTxn& txn) {
-  if (!txn.list_given && txn.write_ids.empty()) return absl::OkStatus();
+  if (!txn.row.list_given && txn.write_ids.empty()) return absl::OkStatus();
   return TxnMayNot(
       txn.row.id,
       kFreshSnapshot,
@@ -80,8 +80,9 @@ absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn, Now now, Unit& unit)
   SKEP_RETURN_IF_ERROR(CheckNothingGiven(*open));
   bool locked = false;
   for (LockId lock : s.lock_table.LocksOf(LockOwner::OfTxn(txn))) {
-    for (const LockRow& row : *s.lock_rows.Find(lock)) {
-      locked |= row.state == LockState::kAcquired && row.kind >= LockKind::kExclWrite;
+    const LockRows::Request& request = *s.lock_rows.Find(lock);
+    for (const auto& c : request.components) {
+      locked |= request.state == LockState::kAcquired && c.kind >= LockKind::kExclWrite;
     }
   }
   if (!locked) {
@@ -111,12 +112,12 @@ std::pair<WriteIdSnapshot, ListVersion> State::Impl::ListOf(const TableRow& tabl
                                   known,
                                   list.ids,
                                   known.is_none() ? nullptr : write_ids.Lately(table.id, known));
-  const auto own = txn.write_ids.find(table.id);
-  if (own != txn.write_ids.end()) {
+  const WriteId own = txn.write_ids.Of(table.id);
+  if (!own.is_none()) {
     // Opened and allocated in one unit, an own id is part of its own snapshot; it never is an
     // exception. Such a list is nobody else's.
-    list.own.push_back(own->second.value());
-    if (std::erase(list.ids.open, own->second.value()) > 0) version = {};
+    list.own.push_back(own.value());
+    if (std::erase(list.ids.open, own.value()) > 0) version = {};
   }
   return {std::move(list), std::move(version)};
 }
@@ -144,14 +145,14 @@ absl::StatusOr<ValidWriteIds> State::ValidWriteIdsOf(const GetValidWriteIds& com
   }
   ValidWriteIds answer;
   for (const TableRow* table : tables) {
-    s.pins.Name(command.txn, table->id);
+    s.pins.Name(command.txn, txn->row.snapshot_seq, table->id);
     const auto known = command.known.find(table->id);
     auto [list, version] =
         s.ListOf(*table, *txn, known == command.known.end() ? CommitSeq() : known->second);
     answer.tables.push_back(std::move(list));
     answer.versions.push_back(std::move(version));
   }
-  txn->list_given |= !tables.empty();
+  txn->row.list_given |= !tables.empty();
   if (command.names_all) s.pins.NamedAll(command.txn);
   return answer;
 }

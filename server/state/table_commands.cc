@@ -100,7 +100,7 @@ absl::Status CheckKindStays(const TableRow& table, const Properties& properties)
 
 }  // namespace
 
-absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnRow& txn,
+absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnFacts& txn,
                                                         const TableName& name) const {
   if (const DroppedTableRow* dropped = registry.DroppedAfter(name, txn.snapshot_seq)) {
     return SnapshotTooOld(
@@ -115,7 +115,7 @@ absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnRow& txn,
   return table;
 }
 
-absl::StatusOr<const TableRow*> State::Impl::ResolveAsOf(const TxnRow& txn,
+absl::StatusOr<const TableRow*> State::Impl::ResolveAsOf(const TxnFacts& txn,
                                                          const TableName& name) const {
   SKEP_ASSIGN_OR_RETURN(const TableRow* table, ResolveFor(txn, name));
   if (table->created_seq <= txn.snapshot_seq) return table;
@@ -271,15 +271,16 @@ void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
   }
   for (const WriteIdRow& row : write_ids.DropTable(id)) {
     OpenTxn& txn = *txns.Find(row.txn);
-    txn.write_ids.erase(id);
+    txn.write_ids.Erase(id);
     // The write id goes with the table; that there was one must still refuse the commit.
     if (row.txn != by) AddComponent(txn, {row.txn, id, "", WriteOp::kUpdate, false}, unit);
   }
   for (LockId lock : lock_table.Overlapping({name.database, name.table, ""})) {
-    const LockRows::Rows* rows = lock_rows.Find(lock);
-    if (rows == nullptr || rows->front().state != LockState::kWaiting) continue;
+    const LockRows::Request* request = lock_rows.Find(lock);
+    if (request == nullptr || request->state != LockState::kWaiting) continue;
+    const auto& components = request->components;
     const bool on_it = std::any_of(
-        rows->begin(), rows->end(), [&](const LockRow& row) { return row.table == id; });
+        components.begin(), components.end(), [&](const auto& c) { return c.table == id; });
     if (!on_it) continue;
     EndRequest(lock,
                LockState::kNotAcquired,

@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<std::string>> State::Partitions(
   // The transaction's own partitions are there for itself before it commits.
   std::set<std::string> own;
   if (as_of.txn != nullptr) {
-    for (const auto& [key, component] : as_of.txn->components) {
+    for (const ComponentRow& component : as_of.txn->components.Rows(txn)) {
       if (component.table == as_of.table->id && component.partition > after)
         own.insert(component.partition);
     }

@@ -75,7 +75,7 @@ int64_t FingerprintOf(const OpenTxns& c) {
       .value();
 }
 
-Pins::Reach ReachOf(const TxnRow& row) {
+Pins::Reach ReachOf(const TxnFacts& row) {
   if (row.keep_all_pinned) return Pins::Reach::kAll;
   return row.from_batch ? Pins::Reach::kNamed : Pins::Reach::kAllUntilNamed;
 }
@@ -101,11 +101,9 @@ absl::StatusOr<OpenedTxns> State::Open(const OpenTxns& command, Now now, Unit& u
                         s.requests.Find(command.request, RequestKind::kOpen, fingerprint));
   if (known != nullptr) return OpenedBefore(*known, s.txns);
 
-  TxnRow row;
+  TxnFacts row;
   row.type = command.type;
-  row.user = command.user;
-  row.host = command.host;
-  row.agent = command.agent;
+  row.client = s.clients.Get({command.user, command.host, command.agent});
   const auto own_timeout =
       command.type == TxnType::kReplCreated ? s.options.replication_timeout : s.options.txn_timeout;
   row.timeout_ms = command.timeout.value_or(own_timeout).count();
@@ -131,7 +129,7 @@ AbortedTxns State::Impl::AbortByFilter(const AbortTxns& command, Now now, Unit& 
   for (const auto& [id, txn] : txns.open()) {
     // A compaction is cancelled, not aborted from under its worker by the way.
     if (!txn.compaction.is_none()) continue;
-    if (!command.user.empty() && txn.row.user != command.user) continue;
+    if (!command.user.empty() && txn.row.client->user != command.user) continue;
     if (command.min_age && now.wall - txn.row.open_time < *command.min_age) continue;
     if (answer.aborted.size() == kMaxEndedAtOnce) {
       answer.more = true;

@@ -16,9 +16,7 @@ namespace skep::state {
 namespace {
 
 bool Writes(const OpenTxn& txn, TableId table) {
-  if (txn.write_ids.contains(table)) return true;
-  const auto it = txn.components.lower_bound({table, "", WriteOp::kInsert});
-  return it != txn.components.end() && it->second.table == table;
+  return !txn.write_ids.Of(table).is_none() || txn.components.Names(table);
 }
 
 bool IsWanted(const std::vector<TxnState>& states, TxnState state) {
@@ -31,14 +29,15 @@ bool IsWanted(const std::vector<TxnState>& states, TxnState state) {
 TxnInfo State::Impl::InfoOf(const OpenTxn& txn, Now now) const {
   TxnInfo info;
   info.id = txn.row.id;
-  info.open = txn.row;
+  info.open = txn.row.ToRow();
   info.last_heartbeat = txn.last_heartbeat;
   if (const auto left = txn_leases.Left(txn.row.id, now.mono)) {
     info.lease_left = std::chrono::duration_cast<std::chrono::milliseconds>(*left);
   }
   std::set<TableId> tables;
-  for (const auto& [table, write_id] : txn.write_ids) tables.insert(table);
-  for (const auto& [key, component] : txn.components) tables.insert(component.table);
+  for (const auto& [table, write_id] : txn.write_ids.all()) tables.insert(table);
+  for (const ComponentRow& component : txn.components.Rows(txn.row.id))
+    tables.insert(component.table);
   for (TableId id : tables) {
     if (const TableRow* row = registry.Find(id)) info.tables.push_back(row->name);
   }
@@ -91,7 +90,7 @@ std::vector<TxnInfo> State::Txns(const ListTxns& command, Now now) const {
     for (auto it = s.txns.open().upper_bound(command.after);
          it != s.txns.open().end() && open < command.limit;
          ++it) {
-      if (!command.user.empty() && it->second.row.user != command.user) continue;
+      if (!command.user.empty() && it->second.row.client->user != command.user) continue;
       if (!command.policy.empty()) {
         const ReplicaRow* replica = s.replicas.Of(it->first);
         if (replica == nullptr || replica->policy != command.policy) continue;

@@ -8,16 +8,84 @@
 
 namespace skep::state {
 
+TxnRow TxnFacts::ToRow() const {
+  TxnRow row;
+  row.id = id;
+  row.type = type;
+  row.opened_seq = opened_seq;
+  row.snapshot_seq = snapshot_seq;
+  row.open_time = open_time;
+  row.user = client->user;
+  row.host = client->host;
+  row.agent = client->agent;
+  row.timeout_ms = timeout_ms;
+  row.from_batch = from_batch;
+  row.keep_all_pinned = keep_all_pinned;
+  row.abort_only = abort_only;
+  return row;
+}
+
+namespace {
+
+TxnFacts FactsOf(const TxnRow& row, Clients& clients) {
+  TxnFacts facts;
+  facts.id = row.id;
+  facts.opened_seq = row.opened_seq;
+  facts.snapshot_seq = row.snapshot_seq;
+  facts.open_time = row.open_time;
+  facts.timeout_ms = row.timeout_ms;
+  facts.client = clients.Get({row.user, row.host, row.agent});
+  facts.type = row.type;
+  facts.from_batch = row.from_batch;
+  facts.keep_all_pinned = row.keep_all_pinned;
+  facts.abort_only = row.abort_only;
+  return facts;
+}
+
+template <class Ids>
+auto PlaceOf(Ids& ids, TableId table) {
+  return std::lower_bound(
+      ids.begin(), ids.end(), table, [](const auto& own, TableId t) { return own.first < t; });
+}
+
+}  // namespace
+
+WriteId OwnWriteIds::Of(TableId table) const {
+  if (ids_ == nullptr) return WriteId();
+  const auto place = PlaceOf(*ids_, table);
+  return place == ids_->end() || place->first != table ? WriteId() : place->second;
+}
+
+void OwnWriteIds::Set(TableId table, WriteId id) {
+  if (ids_ == nullptr) ids_ = std::make_unique<Ids>();
+  const auto place = PlaceOf(*ids_, table);
+  if (place != ids_->end() && place->first == table) {
+    place->second = id;
+  } else {
+    ids_->insert(place, {table, id});
+  }
+}
+
+void OwnWriteIds::Erase(TableId table) {
+  if (Of(table).is_none()) return;
+  ids_->erase(PlaceOf(*ids_, table));
+  if (ids_->empty()) ids_ = nullptr;
+}
+
+std::span<const std::pair<TableId, WriteId>> OwnWriteIds::all() const {
+  if (ids_ == nullptr) return {};
+  return {ids_->data(), ids_->size()};
+}
+
 OpenTxn* TxnTable::Find(TxnId id) { return open_.Find(id); }
 
 const OpenTxn* TxnTable::Find(TxnId id) const { return open_.Find(id); }
 
-OpenTxn& TxnTable::Open(TxnRow row, Unit& unit) {
-  row.id = next_;
-  next_ = next_.Next();
+OpenTxn& TxnTable::Open(TxnFacts facts, Unit& unit) {
+  facts.id = std::exchange(next_, next_.Next());
   changed_ = unit.seq();
-  OpenTxn& txn = open_.Append(row.id);
-  txn.row = std::move(row);
+  OpenTxn& txn = open_.Insert(facts.id);
+  txn.row = std::move(facts);
   txn.previous_opened = std::exchange(last_opened_, txn.row.opened_seq);
   Save(txn, unit);
   return txn;
@@ -103,14 +171,14 @@ bool TxnTable::Seal(const LiveSnapshots& live, Unit& unit) {
   return stored;
 }
 
-void TxnTable::Load(const StoredState& stored) {
+void TxnTable::Load(const StoredState& stored, Clients& clients) {
   next_ = stored.counters.next_txn;
   changed_ = stored.counters.seq;
   std::map<TxnId, CommitSeq> opened;
   for (const auto& [id, row] : stored.txns) {
-    OpenTxn& txn = open_.Append(id);
-    txn.row = row;
-    txn.list_given = true;
+    OpenTxn& txn = open_.Insert(id);
+    txn.row = FactsOf(row, clients);
+    txn.row.list_given = true;
     opened[id] = row.opened_seq;
   }
   for (const auto& [key, row] : stored.resolved_txns) {
@@ -129,8 +197,8 @@ void TxnTable::Load(const StoredState& stored) {
 
 void TxnTable::Store(StoredState& out) const {
   for (const auto& [id, txn] : open_) {
-    out.txns[id] = txn.row;
-    for (const auto& [key, row] : txn.components) {
+    out.txns[id] = txn.row.ToRow();
+    for (const ComponentRow& row : txn.components.Rows(id)) {
       out.components[{row.txn, row.table, row.partition, row.op}] = row;
     }
   }

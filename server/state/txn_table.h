@@ -3,31 +3,70 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <map>
-#include <string>
-#include <tuple>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include <absl/container/inlined_vector.h>
+
 #include "server/state/aborted_intervals.h"
+#include "server/state/components.h"
 #include "server/state/id_map.h"
+#include "server/state/leases.h"
 #include "server/state/live_snapshots.h"
+#include "server/state/shared_names.h"
 #include "server/state/state.h"
 #include "server/state/valid_ids_cache.h"
 #include "storage/model/rows.h"
 
 namespace skep::state {
 
-// An open transaction with what hangs on it.
-struct OpenTxn {
-  TxnRow row;
-  Timestamp last_heartbeat{};
-  // A write-id list was handed out, or may have been: before a restart nobody wrote it down.
+// A TxnRow as memory keeps it: whose it is, is shared.
+struct TxnFacts {
+  TxnId id;
+  CommitSeq opened_seq;
+  CommitSeq snapshot_seq;
+  Timestamp open_time{};
+  int64_t timeout_ms = 0;
+  ClientRef client;
+  TxnType type : 8 = TxnType::kDefault;
+  bool from_batch = false;
+  bool keep_all_pinned = false;
+  bool abort_only = false;
+  // Memory only: a write-id list was handed out, or may have been: before a restart nobody wrote it
+  // down.
   bool list_given = false;
-  CommitSeq previous_opened;             // the unit that opened the id before, or an earlier one
-  CompactionId compaction;               // the claim it works for; none for clients
-  std::map<TableId, WriteId> write_ids;  // at most one per table (WID-2)
-  using ComponentKey = std::tuple<TableId, std::string, WriteOp>;
-  std::map<ComponentKey, ComponentRow> components;
+
+  TxnRow ToRow() const;
+};
+
+// The write ids of a transaction, at most one per table (WID-2). Takes a pointer where there are
+// none.
+class OwnWriteIds {
+ public:
+  bool empty() const { return ids_ == nullptr; }
+  // none: it has none of this table.
+  WriteId Of(TableId table) const;
+  void Set(TableId table, WriteId id);
+  void Erase(TableId table);
+  // By table.
+  std::span<const std::pair<TableId, WriteId>> all() const;
+
+ private:
+  using Ids = absl::InlinedVector<std::pair<TableId, WriteId>, 1>;  // sorted, never empty
+  std::unique_ptr<Ids> ids_;
+};
+
+// An open transaction with what hangs on it. A server holds many: bytes count here.
+struct OpenTxn {
+  TxnFacts row;
+  Timestamp last_heartbeat{};
+  CommitSeq previous_opened;  // the unit that opened the id before, or an earlier one
+  CompactionId compaction;    // the claim it works for; none for clients
+  OwnWriteIds write_ids;
+  Components components;
+  LeaseEntry lease;
 };
 
 // Every transaction: open ones as records, aborted ones as intervals, committed ones as nothing at
@@ -58,10 +97,10 @@ class TxnTable {
   // nullopt for open and committed ids.
   std::optional<AbortCause> CauseOf(TxnId id) const { return aborted_.CauseOf(id.value()); }
 
-  // Takes the next id. `row.id` is overwritten.
-  OpenTxn& Open(TxnRow row, Unit& unit);
+  // Takes the next id. `facts.id` is overwritten.
+  OpenTxn& Open(TxnFacts facts, Unit& unit);
   // Writes the row again after a change to it.
-  void Save(const OpenTxn& txn, Unit& unit) { unit.Add(Put<TxnRow>{txn.row}); }
+  void Save(const OpenTxn& txn, Unit& unit) { unit.Add(Put<TxnRow>{txn.row.ToRow()}); }
   // kNone: committed. `pinned`: how long its pin outlives it.
   void End(TxnId id, AbortCause cause, std::chrono::milliseconds pinned, Unit& unit);
   // No id ≤ `id` is given out any more. To older snapshots the skipped ids do not exist.
@@ -79,7 +118,7 @@ class TxnTable {
   bool Seal(const LiveSnapshots& live, Unit& unit);
 
   // Rows must come in key order.
-  void Load(const StoredState& stored);
+  void Load(const StoredState& stored, Clients& clients);
   void Store(StoredState& out) const;  // rows; the counter apart
   void StoreCounters(CounterRow& out) const { out.next_txn = next_; }
 
@@ -97,6 +136,21 @@ class TxnTable {
   CommitSeq last_opened_;    // the unit that opened the newest id
   CommitSeq changed_;        // the last unit that opened or ended any
   mutable ValidIdsCache lists_{32};
+};
+
+// Where the leases of open transactions are: in their records.
+class OpenTxnLeases {
+ public:
+  explicit OpenTxnLeases(TxnTable& txns) : txns_(&txns) {}
+  LeaseEntry* Find(TxnId id) const {
+    OpenTxn* const txn = txns_->Find(id);
+    return txn == nullptr ? nullptr : &txn->lease;
+  }
+  LeaseEntry& FindOrMake(TxnId id) { return *Find(id); }  // of open ones only
+  void Erase(TxnId) {}
+
+ private:
+  TxnTable* txns_;
 };
 
 }  // namespace skep::state

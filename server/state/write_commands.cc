@@ -44,13 +44,13 @@ absl::StatusOr<AllocatedWriteIds> State::Allocate(const AllocateWriteIds& comman
   AllocatedWriteIds answer{table, {}};
   for (TxnId id : txns) {
     OpenTxn* txn = s.txns.Find(id);
-    const auto it = txn->write_ids.find(table);
-    if (it != txn->write_ids.end() && !command.reallocate) {
-      answer.ids.emplace_back(id, it->second);
+    const WriteId own = txn->write_ids.Of(table);
+    if (!own.is_none() && !command.reallocate) {
+      answer.ids.emplace_back(id, own);
       continue;
     }
-    if (it != txn->write_ids.end()) {
-      s.write_ids.Resolve(table, it->second, WriteIds::Outcome::kAborted, unit);
+    if (!own.is_none()) {
+      s.write_ids.Resolve(table, own, WriteIds::Outcome::kAborted, unit);
       s.changes.Record(table, "", unit.seq());
     }
     answer.ids.emplace_back(id, s.GiveWriteId(*txn, table, unit));
@@ -61,7 +61,7 @@ absl::StatusOr<AllocatedWriteIds> State::Allocate(const AllocateWriteIds& comman
 WriteId State::Impl::GiveWriteId(OpenTxn& txn, TableId table, Unit& unit) {
   WriteId& next = registry.Change(table)->next_write_id;
   const WriteId given = std::exchange(next, next.Next());
-  txn.write_ids[table] = given;
+  txn.write_ids.Set(table, given);
   write_ids.Allocate(table, given, txn.row.id, unit);
   return given;
 }
@@ -77,14 +77,8 @@ absl::Status State::AddWrites(const AddPartitions& command, Now now, Unit& unit)
   }
   // The placeholders have done their duty (DYN-3); a commit that does not declare the table
   // completely still counts as an update of all of it.
-  for (auto it = txn->components.lower_bound({table->id, "", WriteOp::kInsert});
-       it != txn->components.end() && it->second.table == table->id;) {
-    if (!it->second.dynamic) {
-      ++it;
-      continue;
-    }
-    unit.Add(EraseComponent{it->second});
-    it = txn->components.erase(it);
+  for (ComponentRow& row : txn->components.TakeDynamic(command.txn, table->id)) {
+    unit.Add(EraseComponent{std::move(row)});
   }
   for (const Write& write : writes) {
     s.AddComponent(*txn, {command.txn, write.table, write.partition, write.op, false}, unit);

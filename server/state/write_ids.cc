@@ -32,7 +32,9 @@ std::vector<WriteIdRow> WriteIds::DropTable(TableId table) {
   std::vector<WriteIdRow> open;
   const auto it = tables_.find(table);
   if (it == tables_.end()) return open;
-  for (const auto& [id, entry] : it->second.open) open.push_back(entry.row);
+  for (const auto& [id, entry] : it->second.open) {
+    open.push_back({table, id, entry.txn, entry.allocated});
+  }
   for (const Resolved& resolved : it->second.resolved) {
     const auto in = resolved_in_.find(resolved.row.end_seq);
     if (in == resolved_in_.end()) continue;
@@ -45,10 +47,9 @@ std::vector<WriteIdRow> WriteIds::DropTable(TableId table) {
 
 void WriteIds::Allocate(TableId table, WriteId id, TxnId txn, Unit& unit) {
   Table& t = tables_.at(table);
-  const WriteIdRow row{table, id, txn, unit.seq()};
-  t.open[id] = {row, std::exchange(t.last_allocated, unit.seq())};
+  t.open[id] = {txn, unit.seq(), std::exchange(t.last_allocated, unit.seq())};
   t.changed = unit.seq();
-  unit.Add(Put<WriteIdRow>{row});
+  unit.Add(Put<WriteIdRow>{{table, id, txn, unit.seq()}});
 }
 
 void WriteIds::Skip(TableId table, WriteId first, Unit& unit) {
@@ -69,8 +70,8 @@ void WriteIds::Resolve(TableId table, WriteId id, Outcome outcome, Unit& unit) {
   const auto it = t.open.find(id);
   SKEP_CHECK(it != t.open.end());
   const bool committed = outcome == Outcome::kCommitted;
-  t.resolved.push_back({{unit.seq(), table, id, it->second.row.allocated_seq, committed},
-                        it->second.previous_allocated});
+  t.resolved.push_back(
+      {{unit.seq(), table, id, it->second.allocated, committed}, it->second.previous_allocated});
   resolved_in_[unit.seq()].insert(table);
   t.open.erase(it);
   t.changed = unit.seq();
@@ -114,7 +115,7 @@ ValidIds WriteIds::MakeList(const Table& table, CommitSeq seq, WriteId next) {
     if (!row.committed) aborted_later.push_back(row.write_id.value());
   }
   for (const auto& [id, entry] : table.open) {
-    if (entry.row.allocated_seq > seq) {
+    if (entry.allocated > seq) {
       list.high = std::min(list.high, id.value() - 1);
       break;
     }
@@ -170,7 +171,7 @@ void WriteIds::Load(const StoredState& stored) {
   for (const auto& [id, row] : stored.tables) tables_[id].changed = stored.counters.seq;
   std::map<std::pair<TableId, WriteId>, CommitSeq> allocated;
   for (const auto& [key, row] : stored.write_ids) {
-    tables_[row.table].open[row.write_id].row = row;
+    tables_[row.table].open[row.write_id] = {row.txn, row.allocated_seq, CommitSeq()};
     allocated[key] = row.allocated_seq;
   }
   for (const auto& [key, row] : stored.resolved_write_ids) {
@@ -192,7 +193,9 @@ void WriteIds::Load(const StoredState& stored) {
 
 void WriteIds::Store(StoredState& out) const {
   for (const auto& [id, table] : tables_) {
-    for (const auto& [write_id, open] : table.open) out.write_ids[{id, write_id}] = open.row;
+    for (const auto& [write_id, open] : table.open) {
+      out.write_ids[{id, write_id}] = {id, write_id, open.txn, open.allocated};
+    }
     for (const Resolved& r : table.resolved) {
       out.resolved_write_ids[{r.row.end_seq, id, r.row.write_id}] = r.row;
     }

@@ -62,7 +62,8 @@ class WriteIds {
 
  private:
   struct Open {
-    WriteIdRow row;
+    TxnId txn;
+    CommitSeq allocated;
     CommitSeq previous_allocated;  // the unit that allocated the id before, or an earlier one
   };
   struct Resolved {

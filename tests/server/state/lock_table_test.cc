@@ -368,7 +368,7 @@ TEST(LockTable, LoadsWhatWasStored) {
   EXPECT_THAT(loaded->granted, IsEmpty());
   LockTable& table = loaded->table;
   EXPECT_EQ(table.StateOf(LockId(5)), kWaiting);
-  EXPECT_EQ(table.Find(LockId(7))->owner, LockOwner::OfLock(LockId(7)));
+  EXPECT_EQ(table.OwnerOf(LockId(7)), LockOwner::OfLock(LockId(7)));
   EXPECT_EQ(table.ReleaseAll(LockOwner::OfTxn(TxnId(1))), Ids({5}));
   EXPECT_EQ(
       table.Add({LockId(9), LockOwner::OfTxn(TxnId(4)), {{Table("t"), kSR}}}, IfBlocked::kWait)

@@ -105,16 +105,17 @@ class ListsAgainstNaiveModel : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(ListsAgainstNaiveModel, OfTransactions) {
   SeededRandom random(GetParam());
+  Clients clients;
   TxnTable txns;
   StoredState stored;
-  txns.Load(stored);
+  txns.Load(stored, clients);
   NaiveModel model;
   std::set<int64_t> live;
   for (int64_t seq = 1; seq <= 300; ++seq) {
     Unit unit{CommitSeq(seq)};
     for (uint64_t n = random.NextUint64() % 4; n > 0; --n) {
       if (random.NextUint64() % 2 == 0 || txns.open().empty()) {
-        TxnRow row;
+        TxnFacts row;
         row.opened_seq = CommitSeq(seq);
         model.ids[txns.Open(row, unit).row.id.value()].born = seq;
       } else {
@@ -138,7 +139,7 @@ TEST_P(ListsAgainstNaiveModel, OfTransactions) {
     stored.counters.seq = CommitSeq(seq);
     stored.counters.next_txn = txns.next();
     TxnTable reloaded;
-    reloaded.Load(stored);
+    reloaded.Load(stored, clients);
     for (int64_t s : live) {
       ASSERT_EQ(*txns.At(CommitSeq(s)), model.At(s)) << "at " << s << " after " << seq;
       ASSERT_EQ(*reloaded.At(CommitSeq(s)), model.At(s))

@@ -261,7 +261,7 @@ TEST(Pins, AddedAgainTakeThePlaceOfTheFirst) {
   Pins pins;
   pins.Add(TxnId(1), CommitSeq(5), Pins::Reach::kAll);
   pins.Add(TxnId(1), CommitSeq(5), Pins::Reach::kNamed);
-  pins.Name(TxnId(1), TableId(7));
+  pins.Name(TxnId(1), CommitSeq(5), TableId(7));
   EXPECT_THAT(pins.Of(TableId(8), "db", CommitSeq(9)), IsEmpty());
   EXPECT_THAT(pins.Of(TableId(7), "db", CommitSeq(9)), ElementsAre(TxnId(1)));
 }

@@ -239,10 +239,11 @@ TEST(Snapshots, KeepWhatTheySawOpenHoweverLongTheyLive) {  // memory follows the
 
 TEST(Snapshots, OfOneSequenceShareTheirList) {
   StoredState stored;
+  Clients clients;
   TxnTable txns;
-  txns.Load(stored);
+  txns.Load(stored, clients);
   Unit unit(CommitSeq(1));
-  TxnRow row;
+  TxnFacts row;
   row.opened_seq = CommitSeq(1);
   txns.Open(row, unit);
   EXPECT_EQ(txns.At(CommitSeq(1)).get(), txns.At(CommitSeq(1)).get());
