@@ -1,8 +1,5 @@
 #include "storage/meta/sqlite/create_store.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,15 +8,15 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
-#include "storage/fs/posix_error.h"
-#include "storage/fs/posix_file_system.h"
 #include "storage/meta/sqlite/file_care.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {
 namespace {
 
-absl::Status CheckFound(const std::string& path, const fs::FileInfo& info) {
+absl::Status CheckFound(fs::InPlaceFiles& files,
+                        const std::string& path,
+                        const fs::FileInfo& info) {
   if (info.kind == fs::EntryKind::kFile && info.size == 0) {
     return MakeError(ErrorReason::kCorruptStore,
                      fmt::format("store {} is empty, which no store ever is; keep a copy of the "
@@ -28,10 +25,7 @@ absl::Status CheckFound(const std::string& path, const fs::FileInfo& info) {
                      {{"path", path}});
   }
   // SQLite would open it for reading only, and the first unit would fail.
-  if (::access(path.c_str(), R_OK | W_OK) != 0) {
-    return fs::PosixError(errno, "use the store", path, fs::Access::kWrite);
-  }
-  return absl::OkStatus();
+  return files.OpenInPlace(path).status();
 }
 
 // Files that hold units which the tables may lack. One of the log in the making, and SQLite's
@@ -61,12 +55,14 @@ absl::Status CheckNothingIsLeft(fs::FileSystem& fs, const std::string& path) {
 
 }  // namespace
 
-absl::Status CreateStoreIfAbsent(const DatabaseOptions& database, const MigrateOptions& migrate) {
-  fs::PosixFileSystem fs;
+absl::Status CreateStoreIfAbsent(fs::FileSystem& fs,
+                                 fs::InPlaceFiles& files,
+                                 const DatabaseOptions& database,
+                                 const MigrateOptions& migrate) {
   const std::string& path = database.path;
   const absl::StatusOr<fs::FileInfo> found = fs.Stat(path);
   if (found.ok()) {
-    SKEP_RETURN_IF_ERROR(CheckFound(path, *found));
+    SKEP_RETURN_IF_ERROR(CheckFound(files, path, *found));
     return fs.SyncDirectory(DirectoryOf(path));
   }
   if (!absl::IsNotFound(found.status())) return found.status();
@@ -81,7 +77,7 @@ absl::Status CreateStoreIfAbsent(const DatabaseOptions& database, const MigrateO
     SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<Database> db, Database::Open(making));
     SKEP_RETURN_IF_ERROR(Migrate(*db, MigrationSteps(), migrate));
   }
-  SKEP_RETURN_IF_ERROR(SyncFileAndName(making.path));
+  SKEP_RETURN_IF_ERROR(SyncFileAndName(fs, files, making.path));
   SKEP_RETURN_IF_ERROR(fs.RenameNoReplace(making.path, path));
   return fs.SyncDirectory(DirectoryOf(path));
 }

@@ -2,6 +2,8 @@
 
 #include <absl/status/status.h>
 
+#include "storage/fs/file_system.h"
+#include "storage/fs/in_place_file.h"
 #include "storage/meta/sqlite/database.h"
 #include "storage/meta/sqlite/migrations.h"
 
@@ -15,6 +17,11 @@ namespace skep::meta {
 // Errors: kCorruptStore for an empty file, and for files of a store (a write-ahead log, a log) that
 // lie there without it; kStorageUnwritable for one that may not be written, with path and errno
 // (EACCES, EROFS); those of Migrate and Database.
-absl::Status CreateStoreIfAbsent(const DatabaseOptions& database, const MigrateOptions& migrate);
+//
+// The ports must suit the VFS of `database`.
+absl::Status CreateStoreIfAbsent(fs::FileSystem& fs,
+                                 fs::InPlaceFiles& files,
+                                 const DatabaseOptions& database,
+                                 const MigrateOptions& migrate);
 
 }  // namespace skep::meta

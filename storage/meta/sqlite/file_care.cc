@@ -1,28 +1,24 @@
 #include "storage/meta/sqlite/file_care.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <vector>
+#include <algorithm>
+#include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
-#include "storage/fs/file_system.h"
 #include "storage/fs/posix_error.h"
 #include "storage/fs/posix_file_system.h"
-#include "storage/fs/posix_retry.h"
-#include "storage/fs/unique_fd.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {
 
 using fs::Access;
 using fs::PosixError;
-using fs::RetryOnEintr;
-using fs::UniqueFd;
 
 std::string DirectoryOf(const std::string& store_path) {
   std::string dir = fs::ParentPath(store_path);
@@ -48,41 +44,26 @@ absl::Status CheckDataDirectory(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status SyncFileAndName(const std::string& path) {
-  const UniqueFd fd(RetryOnEintr([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
-  if (!fd.is_open()) return PosixError(errno, "open", path, Access::kWrite);
-  if (RetryOnEintr([&] { return ::fsync(fd.get()); }) != 0) {
-    return PosixError(errno, "sync", path, Access::kWrite);
-  }
-  return fs::PosixFileSystem().SyncDirectory(DirectoryOf(path));
+absl::Status SyncFileAndName(fs::FileSystem& fs, fs::InPlaceFiles& files, const std::string& path) {
+  SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<fs::InPlaceFile> file, files.OpenInPlace(path));
+  SKEP_RETURN_IF_ERROR(file->SyncData());
+  return fs.SyncDirectory(DirectoryOf(path));
 }
 
-absl::Status RewriteInPlace(const std::string& path) {
-  const UniqueFd fd(RetryOnEintr([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); }));
-  if (!fd.is_open()) {
-    return errno == ENOENT ? absl::OkStatus() : PosixError(errno, "open", path, Access::kWrite);
+absl::Status RewriteInPlace(fs::InPlaceFiles& files, const std::string& path) {
+  const absl::StatusOr<std::unique_ptr<fs::InPlaceFile>> file = files.OpenInPlace(path);
+  if (absl::IsNotFound(file.status())) return absl::OkStatus();
+  SKEP_RETURN_IF_ERROR(file.status());
+  std::string buffer(1 << 20, '\0');
+  const int64_t size = (*file)->size();
+  for (int64_t at = 0; at < size;) {
+    const int64_t length = std::min(size - at, static_cast<int64_t>(buffer.size()));
+    SKEP_RETURN_IF_ERROR((*file)->ReadAt(at, length, buffer.data()));
+    const std::string_view bytes(buffer.data(), static_cast<size_t>(length));
+    SKEP_RETURN_IF_ERROR((*file)->WriteAt(at, bytes));
+    at += length;
   }
-  std::vector<char> buffer(1 << 20);
-  off_t at = 0;
-  for (;;) {
-    const ssize_t got =
-        RetryOnEintr([&] { return ::pread(fd.get(), buffer.data(), buffer.size(), at); });
-    if (got < 0) return PosixError(errno, "read", path, Access::kRead);
-    if (got == 0) break;
-    ssize_t done = 0;
-    while (done < got) {
-      const ssize_t put = RetryOnEintr([&] {
-        return ::pwrite(fd.get(), buffer.data() + done, static_cast<size_t>(got - done), at + done);
-      });
-      if (put < 0) return PosixError(errno, "write again", path, Access::kWrite);
-      done += put;
-    }
-    at += got;
-  }
-  if (RetryOnEintr([&] { return ::fsync(fd.get()); }) != 0) {
-    return PosixError(errno, "sync", path, Access::kWrite);
-  }
-  return absl::OkStatus();
+  return (*file)->SyncData();
 }
 
 }  // namespace skep::meta

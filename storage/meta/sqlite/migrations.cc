@@ -8,6 +8,8 @@
 #include "storage/base/log.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/fs/posix_file_system.h"
+#include "storage/fs/posix_in_place_file.h"
 #include "storage/meta/sqlite/column_io.h"
 #include "storage/meta/sqlite/file_care.h"
 #include "storage/model/errors.h"
@@ -129,7 +131,10 @@ absl::Status CopyBefore(Database& db, int64_t version, Timestamp now) {
     return db.Error(code, fmt::format("copy the store to {} before migrating", Printable(copy)));
   }
   SKEP_RETURN_IF_ERROR(CheckCopy(copy));
-  SKEP_RETURN_IF_ERROR(SyncFileAndName(copy));
+  // The copy is SQLite's own work, so it lies where the system's files do.
+  fs::PosixFileSystem fs;
+  fs::PosixInPlaceFiles files;
+  SKEP_RETURN_IF_ERROR(SyncFileAndName(fs, files, copy));
   Log(LogLevel::kInfo, "store.backup", {{"path", copy}, {"version", version}});
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/fs/posix_file_system.h"
+#include "storage/fs/posix_in_place_file.h"
 #include "storage/meta/sqlite/create_store.h"
 #include "storage/meta/sqlite/file_care.h"
 #include "storage/meta/sqlite/migrations.h"
@@ -64,6 +65,11 @@ absl::StatusOr<LockFile> SqliteStore::Lock(const SqliteOptions& options) {
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenLocked(const SqliteOptions& options,
                                                                      LockFile lock) {
+  fs::PosixFileSystem system_fs;
+  fs::PosixInPlaceFiles system_files;
+  fs::FileSystem& fs = options.fs != nullptr ? *options.fs : system_fs;
+  fs::InPlaceFiles& files =
+      options.in_place_files != nullptr ? *options.in_place_files : system_files;
   DatabaseOptions database;
   database.path = options.path;
   database.vfs = options.vfs;
@@ -73,16 +79,16 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenLocked(const Sqlit
   migrate.auto_migrate = options.auto_migrate;
   migrate.now = options.now;
   migrate.program = options.program;
-  SKEP_RETURN_IF_ERROR(CreateStoreIfAbsent(database, migrate));
+  SKEP_RETURN_IF_ERROR(CreateStoreIfAbsent(fs, files, database, migrate));
   // Nobody else writes now, and SQLite has nothing open yet: what it is about to read of the log
   // becomes truly durable before anything is built on it.
-  SKEP_RETURN_IF_ERROR(RewriteInPlace(options.path + "-wal"));
+  SKEP_RETURN_IF_ERROR(RewriteInPlace(files, options.path + "-wal"));
   SKEP_ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(database));
   std::unique_ptr<SqliteStore> store(new SqliteStore(options, std::move(lock), std::move(db)));
   absl::Status status = store->Recover();
   // The journal of the change to the write-ahead log is gone for good only now: brought back by a
   // power loss, it would undo that change, and every unit in the log with it.
-  if (status.ok()) status = fs::PosixFileSystem().SyncDirectory(DirectoryOf(options.path));
+  if (status.ok()) status = fs.SyncDirectory(DirectoryOf(options.path));
   if (status.ok()) status = Migrate(*store->db_, MigrationSteps(), migrate);
   if (status.ok()) status = store->PrepareUnits();
   if (!status.ok()) return store->GiveUp(std::move(status));

@@ -8,6 +8,8 @@
 #include <absl/status/statusor.h>
 
 #include "storage/base/clock.h"
+#include "storage/fs/file_system.h"
+#include "storage/fs/in_place_file.h"
 #include "storage/meta/lock_file.h"
 #include "storage/meta/meta_store.h"
 #include "storage/meta/net_effects.h"
@@ -30,6 +32,9 @@ struct SqliteOptions {
   int checkpoint_frames = 400;  // length of the write-ahead log above which Append copies it first
   int busy_timeout_ms = 5'000;  // wait for whoever else holds the file
   std::string vfs;              // SQLite VFS by name, for tests; empty: the default
+  // For what happens to its files beside SQLite; nullptr: the system's. Must suit `vfs`.
+  fs::FileSystem* fs = nullptr;
+  fs::InPlaceFiles* in_place_files = nullptr;
 };
 
 // The store in one SQLite file: relational tables, one for each row type (docs/store.md), written

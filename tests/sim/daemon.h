@@ -1,0 +1,155 @@
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/duties/cleaner.h"
+#include "server/loop/batch_core.h"
+#include "server/loop/loop.h"
+#include "server/loop/loop_executor.h"
+#include "server/loop/loop_port.h"
+#include "server/rpc/services.h"
+#include "storage/meta/open_store.h"
+#include "tests/sim/scheduler.h"
+#include "tests/sim/sim_call.h"
+#include "tests/sim/sim_disk.h"
+#include "tests/sim/sim_vfs.h"
+#include "tests/sim/truth.h"
+
+namespace skep::sim {
+
+// The port to the store as the loop sees it: the real store, with Truth looking on.
+class WatchedStore final : public meta::MetaStore {
+ public:
+  WatchedStore(std::unique_ptr<meta::MetaStore> store, Truth& truth)
+      : store_(std::move(store)), truth_(truth) {}
+
+  absl::StatusOr<StoredState> Load() override;
+  absl::Status Append(const Effects& effects) override;
+  void Idle() override { store_->Idle(); }
+  // What it would load, without telling anybody.
+  absl::StatusOr<StoredState> Peek() { return store_->Load(); }
+
+ private:
+  const std::unique_ptr<meta::MetaStore> store_;
+  Truth& truth_;
+};
+
+// skepd in the simulation: production's store, core, loop, services and cleaner on a simulated
+// disk, one process after the other. It dies at any call to its disk, or between two events, and
+// starts again.
+class Daemon {
+ public:
+  struct Options {
+    meta::StoreForm form = meta::StoreForm::kLog;
+    loop::BatchCore::Options core;
+    std::string store_path;  // its directory is real, for the lock; the files are the disk's
+    Nanos sync_low{200'000};
+    Nanos sync_high{8'000'000};
+    int check_every = 16;  // units between two comparisons with what the store would load
+    // For tests of the simulation: puts something between the loop and the store.
+    std::function<std::unique_ptr<meta::MetaStore>(std::unique_ptr<meta::MetaStore>)> wrap_store;
+  };
+  using Report = std::function<void(const std::string&)>;
+  using Trace = std::function<void(const std::string&)>;
+
+  // All must outlive it.
+  Daemon(const Options& options,
+         Scheduler& scheduler,
+         SimDisk& disk,
+         SimDisk& warehouse,
+         Truth& truth,
+         Report report,
+         Trace trace);
+  ~Daemon();
+
+  bool up() const { return process_ != nullptr; }
+  // The process that runs, for what lives in it; null while there is none.
+  const std::shared_ptr<Process>& process() const { return process_; }
+  loop::LoopPort& port() { return *port_; }
+  const state::State& state() const { return core_->state(); }
+
+  // Opens the store, loads, serves. False: it died on the way.
+  bool Start();
+  // It dies now. `on_down` of each call under way is told.
+  void Die(const std::string& why);
+  // An orderly end: what is open is written, the log goes.
+  void StopInOrder();
+  // Its process is stopped and goes on later.
+  void StandStill(Nanos time) { process_->paused_until = scheduler_.now() + time; }
+  // Called once after it died of itself (its disk stopped, its store's outcome is unknown).
+  void OnDeath(std::function<void()> died) { died_ = std::move(died); }
+
+  using CallId = uint64_t;
+  // A request arrives; only while up.
+  CallId Arrive(Arrival arrival);
+  void ClientGone(CallId call);
+  // The answers of calls that are under way will never come.
+  std::vector<CallId> Outstanding() const;
+
+  struct Counts {
+    int64_t starts = 0, deaths = 0, loads_compared = 0, states_compared = 0, units = 0;
+    int64_t cleaned = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  class CommandPort;
+  class NoDirectories;
+
+  absl::Status Open();
+  void EndCleaner();
+  void Destroy();
+  void ScheduleRound(MonoTime when);
+  void Round();
+  void NoticeDeath();
+  void SendAnswers();
+  void CheckState();
+
+  const Options options_;
+  Scheduler& scheduler_;
+  SimDisk& disk_;
+  SimDisk& warehouse_;
+  Truth& truth_;
+  const Report report_;
+  const Trace trace_;
+  std::function<void()> died_;
+  Counts counts_;
+  SimVfs vfs_;
+  rpc::ServerFacts facts_;
+  std::unique_ptr<NoDirectories> directories_;
+
+  // Of the process that runs.
+  std::shared_ptr<Process> process_;
+  std::unique_ptr<SimExecutor> executor_;  // the store's thread and the pool's
+  std::unique_ptr<SimExecutor> cleaner_executor_;
+  WatchedStore* watched_ = nullptr;
+  std::unique_ptr<meta::MetaStore> store_;
+  std::unique_ptr<loop::LoopExecutor> loop_executor_;
+  std::unique_ptr<CommandPort> commands_;
+  std::unique_ptr<duties::Cleaner> cleaner_;
+  std::unique_ptr<rpc::Dependencies> dependencies_;
+  std::vector<loop::Service> services_;
+  std::map<std::string, loop::Method*> methods_;
+  std::unique_ptr<loop::BatchCore> core_;
+  std::unique_ptr<loop::LoopPort> port_;
+  SimQueue queue_;
+  std::unique_ptr<loop::Loop> loop_;
+
+  std::map<CallId, std::unique_ptr<SimCall>> calls_;
+  CallId last_call_ = 0;
+  std::vector<CallId> outbox_;
+  std::map<SimCall*, CallId> ids_;
+  std::optional<Scheduler::EventId> round_;
+  MonoTime round_due_{};
+  MonoTime busy_until_{};
+  int64_t units_seen_ = 0;
+  int64_t since_check_ = 0;
+};
+
+}  // namespace skep::sim

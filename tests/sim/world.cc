@@ -1,0 +1,190 @@
+#include "tests/sim/world.h"
+
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "storage/base/text.h"
+
+namespace skep::sim {
+namespace {
+
+constexpr size_t kStepsKept = 200;
+
+Daemon::Options DaemonOptions(const WorldOptions& world, Dice& dice) {
+  Daemon::Options options;
+  options.store_path = world.data_dir + "/skep.db";
+  options.wrap_store = world.wrap_store;
+  // One run in eight keeps the store in the tables at once.
+  options.form = dice.OneIn(8) ? meta::StoreForm::kTables : meta::StoreForm::kLog;
+  state::Options& state = options.core.state;
+  state.txn_timeout = std::chrono::seconds(dice.Between(10, 90));
+  state.max_open_txns = dice.OneIn(4) ? 12 : 1000;
+  state.max_batch = 8;
+  state.request_ring = dice.OneIn(3) ? 8 : 64;
+  state.claim_lease = std::chrono::seconds(dice.Between(10, 60));
+  options.core.reaper_interval = std::chrono::seconds(dice.Between(1, 30));
+  options.core.max_effects = static_cast<size_t>(dice.OneIn(3) ? dice.Between(1, 20) : 4096);
+  if (dice.OneIn(5)) options.sync_high = Nanos(400'000'000);
+  return options;
+}
+
+Network::Options NetworkOptions(Dice& dice) {
+  Network::Options options;
+  switch (dice.Below(4)) {
+    case 0:  // a quiet wire
+      options.lose_request = options.lose_answer = options.late_request = 0;
+      break;
+    case 1:
+      options.high = Nanos(900'000'000);
+      break;
+    case 2:
+      options.lose_request = options.lose_answer = 12;
+      options.late_request = 30;
+      break;
+    default:
+      break;
+  }
+  return options;
+}
+
+}  // namespace
+
+World::World(const WorldOptions& options)
+    : options_(options),
+      dice_(options.seed),
+      scheduler_(clock_, dice_),
+      disk_(dice_),
+      files_(dice_),
+      history_([this](const std::string& what) { Fail(what); }),
+      truth_([this](const std::string& what) { Fail(what); },
+             [this](TxnId txn, const TxnOutcome& outcome) { history_.Ended(txn, outcome); }),
+      warehouse_(files_),
+      tables_({{{"db", "u0"}, false},
+               {{"db", "u1"}, false},
+               {{"db", "p0"}, true},
+               {{"db", "p1"}, true}}),
+      daemon_(
+          DaemonOptions(options, dice_),
+          scheduler_,
+          disk_,
+          files_,
+          truth_,
+          [this](const std::string& what) { Fail(what); },
+          [this](const std::string& step) { Trace(step); }),
+      network_(NetworkOptions(dice_), scheduler_, daemon_),
+      begin_(clock_.MonoNow()) {
+  files_.CreateDirectories("/w").IgnoreError();
+  disk_.CreateDirectories(options.data_dir).IgnoreError();
+  if (options.disk_lies) disk_.LieAboutSyncs();
+}
+
+World::~World() = default;
+
+void World::Fail(const std::string& what) {
+  if (!failure_.empty()) return;
+  failure_ = what;
+  Trace("WRONG: " + what);
+}
+
+void World::Trace(const std::string& step) {
+  const auto since =
+      std::chrono::duration_cast<std::chrono::microseconds>(clock_.MonoNow() - begin_);
+  std::string line = fmt::format("{:>13.6f} {}", static_cast<double>(since.count()) / 1e6, step);
+  for (const char c : line)
+    fingerprint_ = (fingerprint_ ^ static_cast<uint8_t>(c)) * 1099511628211u;
+  if (options_.trace) std::cerr << line << "\n";
+  steps_.push_back(std::move(line));
+  if (steps_.size() > kStepsKept) steps_.pop_front();
+}
+
+void World::Count(const std::string& what, int64_t times) { seen_[what] += times; }
+
+std::string World::AnyPartition(const TableSpec& table) {
+  return table.partitioned ? "p=" + std::to_string(dice_.Below(kPartitions)) : "";
+}
+
+void World::AddActor(const std::string& name, std::function<void(Actor&)> script) {
+  actors_.push_back(std::make_unique<Actor>(scheduler_, name, std::move(script)));
+}
+
+void World::MakeActors() {
+  AddActor("faults", [this](Actor& actor) { Faults(actor); });
+  AddActor("tables", [this](Actor& actor) { TablesScript(*this, actor); });
+  AddActor("operator", [this](Actor& actor) { OperatorScript(*this, actor); });
+  for (int i = 0; i < 2; ++i) {
+    AddActor(fmt::format("worker-{}", i), [this](Actor& actor) { WorkerScript(*this, actor); });
+  }
+  const int64_t sessions = dice_.Between(2, 5);
+  for (int64_t i = 0; i < sessions; ++i) {
+    AddActor(fmt::format("session-{}", i), [this](Actor& actor) { SessionScript(*this, actor); });
+  }
+  const int64_t raw = dice_.Between(1, 3);
+  for (int64_t i = 0; i < raw; ++i) {
+    AddActor(fmt::format("raw-{}", i), [this](Actor& actor) { RawScript(*this, actor); });
+  }
+  AddActor("hostile", [this](Actor& actor) { HostileScript(*this, actor); });
+}
+
+bool World::Step() {
+  if (!scheduler_.RunOne()) return false;
+  for (const auto& actor : actors_) actor->Poll();
+  return true;
+}
+
+void World::Run() {
+  MakeActors();
+  for (const auto& actor : actors_) actor->Poll();
+  const MonoTime end = begin_ + options_.length;
+  while (failure_.empty() && clock_.MonoNow() < end && Step()) {
+  }
+  WindDown();
+}
+
+// Everybody comes to an end by himself: nobody is torn out of the middle of production code.
+void World::WindDown() {
+  stopping_ = true;
+  const auto all_ended = [this] {
+    for (const auto& actor : actors_) {
+      if (!actor->ended()) return false;
+    }
+    return true;
+  };
+  for (const auto& actor : actors_) actor->process()->paused_until = MonoTime();
+  const MonoTime limit = clock_.MonoNow() + std::chrono::hours(1);
+  while (!all_ended() && clock_.MonoNow() < limit && Step()) {
+  }
+  for (const auto& actor : actors_) {
+    if (!actor->ended()) Fail(actor->name() + " never comes to an end");
+  }
+  if (failure_.empty()) CheckRest();
+}
+
+std::map<std::string, int64_t> World::Figures() const {
+  const History::Counts& h = history_.counts();
+  const Daemon::Counts& d = daemon_.counts();
+  std::map<std::string, int64_t> figures = seen_;
+  figures.insert({{"steps", scheduler_.steps()},
+                  {"units", d.units},
+                  {"calls", network_.calls()},
+                  {"calls lost", network_.lost()},
+                  {"daemon starts", d.starts},
+                  {"daemon deaths", d.deaths},
+                  {"units in doubt, there", truth_.settled_as_there()},
+                  {"units in doubt, lost", truth_.settled_as_lost()},
+                  {"states compared", d.states_compared},
+                  {"loads compared", d.loads_compared},
+                  {"transactions opened", h.opened},
+                  {"committed", h.committed},
+                  {"aborted", h.aborted},
+                  {"commits acknowledged", h.told_committed},
+                  {"writes", h.writes},
+                  {"lists", h.lists},
+                  {"reads", h.reads},
+                  {"rows read", h.rows_read},
+                  {"lock grants", h.grants},
+                  {"directories removed", files_.trees_removed()}});
+  return figures;
+}
+
+}  // namespace skep::sim
