@@ -273,6 +273,7 @@ std::vector<Daemon::CallId> Daemon::Outstanding() const {
 // ---- the loop ----
 
 void Daemon::ScheduleRound(MonoTime when) {
+  if (process_->dead) return;  // what goes with it still posts
   when = std::max(when, busy_until_);
   if (round_ && round_due_ <= when) return;
   if (round_) scheduler_.Cancel(*round_);

@@ -245,7 +245,7 @@ void History::Granted(LockId lock,
                       TxnId txn,
                       std::vector<HeldLock> held,
                       std::function<bool()> in_force) {
-  if (!in_force()) return;
+  if (taken_away_.contains(lock) || !in_force()) return;
   ++counts_.grants;
   std::erase_if(holds_, [](const auto& entry) { return !entry.second.in_force(); });
   for (const auto& [other, hold] : holds_) {
@@ -271,6 +271,11 @@ void History::Granted(LockId lock,
 }
 
 void History::Released(LockId lock) { holds_.erase(lock); }
+
+void History::TakenAway(LockId lock) {
+  holds_.erase(lock);
+  taken_away_.insert(lock);
+}
 
 void History::ReleasedAll(TxnId txn) {
   std::erase_if(holds_, [txn](const auto& entry) { return entry.second.txn == txn; });

@@ -88,6 +88,8 @@ class History {
   // It gave the lock up, or ended: told before the call is sent.
   void Released(LockId lock);
   void ReleasedAll(TxnId txn);
+  // An operator asks to take it away: its owner may not know for long, nor even have it yet.
+  void TakenAway(LockId lock);
 
   struct Counts {
     int64_t opened = 0, committed = 0, aborted = 0, reads = 0, rows_read = 0, lists = 0, grants = 0,
@@ -131,6 +133,7 @@ class History {
   std::map<std::pair<TableId, WriteId>, TxnId> write_ids_;
   std::map<Place, std::vector<Commit>> commits_;  // by sequence
   std::map<LockId, Hold> holds_;
+  std::set<LockId> taken_away_;
   Counts counts_;
 };
 

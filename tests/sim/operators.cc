@@ -128,8 +128,7 @@ class Operator {
     request.set_lock_id(it->first.first.value());
     request.set_force(true);
     world_.Trace(fmt::format("{}: releases lock {}", actor_.name(), request.lock_id()));
-    // From here on its owner may believe that it holds the lock, and does not.
-    world_.history().Released(it->first.first);
+    world_.history().TakenAway(it->first.first);
     Call(std::move(request)).status().IgnoreError();
   }
 
