@@ -337,6 +337,7 @@ absl::Status RemoteTransaction::RefreshSnapshot() {
   v1::GetSnapshotRequest request;
   request.set_txn_id(id().value());
   request.set_refresh(true);
+  request.set_snapshot_seq(snapshot().value());
   SKEP_ASSIGN_OR_RETURN(v1::GetSnapshotResponse answer, Call(std::move(request)));
   absl::MutexLock lock(&mutex_);
   // What was derived from the old snapshot is void.

@@ -126,8 +126,9 @@ void SendSnapshot(loop::Call& call, loop::BatchCore& core, TxnId txn, bool hive_
       }));
 }
 
-absl::Status Refresh(TxnId txn, bool hive_text, Context& context) {
-  SKEP_RETURN_IF_ERROR(context.state.RefreshSnapshot(txn, context.now, context.unit).status());
+absl::Status Refresh(TxnId txn, CommitSeq instead_of, bool hive_text, Context& context) {
+  SKEP_RETURN_IF_ERROR(
+      context.state.RefreshSnapshot(txn, context.now, context.unit, instead_of).status());
   loop::Call& call = context.call.call;
   loop::BatchCore& core = context.call.core;
   core.RunOwned(loop::MakeCommand([](state::State&, state::Now, state::Unit&) {},
@@ -152,7 +153,8 @@ absl::Status GetSnapshot(const v1::GetSnapshotRequest& request,
   if (request.refresh()) {
     if (txn.is_none())
       return wire::BadField("refresh", "without a transaction there is nothing to refresh");
-    return Refresh(txn, request.hive_text(), context);
+    SKEP_RETURN_IF_ERROR(wire::CheckOptionalId("snapshot_seq", request.snapshot_seq()));
+    return Refresh(txn, CommitSeq(request.snapshot_seq()), request.hive_text(), context);
   }
   const CommitSeq known(request.known_version());
   SKEP_ASSIGN_OR_RETURN(const state::VersionedTxns snapshot,

@@ -74,9 +74,14 @@ absl::StatusOr<VersionedTxns> State::SnapshotSince(TxnId txn,
   return VersionedTxns{std::move(list), std::move(version)};
 }
 
-absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn, Now now, Unit& unit) {
+absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn,
+                                                 Now now,
+                                                 Unit& unit,
+                                                 CommitSeq instead_of) {
   Impl& s = *impl_;
   SKEP_ASSIGN_OR_RETURN(OpenTxn * open, s.Use(txn, now, unit));
+  // A request that arrives twice, the second time after its answer was used.
+  if (!instead_of.is_none() && open->row.snapshot_seq != instead_of) return open->row.snapshot_seq;
   SKEP_RETURN_IF_ERROR(CheckNothingGiven(*open));
   bool locked = false;
   for (LockId lock : s.lock_table.LocksOf(LockOwner::OfTxn(txn))) {

@@ -109,7 +109,12 @@ class State {
   absl::StatusOr<TxnInfo> GetReplica(const CommitTxn::Source& source, Now now) const;
   // A fresh snapshot for a transaction that was given no list and no write id and holds EXCL_WRITE
   //
-  absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn, Now now, Unit& unit);
+  // `instead_of`: only in place of this one; where the transaction has another by now, that one is
+  // the answer and nothing changes. None: of any.
+  absl::StatusOr<CommitSeq> RefreshSnapshot(TxnId txn,
+                                            Now now,
+                                            Unit& unit,
+                                            CommitSeq instead_of = CommitSeq());
   // The snapshot of a transaction whose opening waited for its locks (a fused begin): the state of
   // the unit, under whatever lock it holds now. Nothing was handed out before; where
   // something was: kOperationNotAllowed.

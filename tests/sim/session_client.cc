@@ -200,8 +200,7 @@ class SessionClient {
 
   void Refresh() {
     const absl::Status status = txn_->RefreshSnapshot();
-    // Which it has is not known from here: a late repeat of the request may still move it.
-    world_.history().Refreshed(txn_->id(), CommitSeq());
+    world_.history().Refreshed(txn_->id(), status.ok() ? txn_->snapshot() : CommitSeq());
     Say(fmt::format("{} refreshes: {}",
                     txn_->id().value(),
                     status.ok() ? txn_->snapshot().ToString() : MessageOf(status)));

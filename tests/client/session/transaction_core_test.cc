@@ -270,7 +270,10 @@ TEST(Lists, AreVoidAfterARefresh) {
   SKEP_ASSERT_OK_AND_ASSIGN(TxnSnapshot old, world.core->GetTxnSnapshot());
   EXPECT_EQ(old.ids.high, 6);
   EXPECT_EQ(old.own, TxnId(7));
+  const CommitSeq before = world.txn->snapshot();
   EXPECT_THAT(world.txn->RefreshSnapshot(), IsOk());
+  EXPECT_EQ(world.server.RequestsOf<v1::GetSnapshotRequest>().back().snapshot_seq(),
+            before.value());
   EXPECT_EQ(world.txn->snapshot(), CommitSeq(9));
   EXPECT_THAT(world.core->GetTable(kOrders), IsOk());
   EXPECT_EQ(world.server.CallsOf<v1::GetTableRequest>().size(), 2u);

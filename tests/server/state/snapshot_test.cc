@@ -158,6 +158,27 @@ TEST(RefreshedSnapshots, NeedALockAndAnUntouchedTransaction) {  // R-3
   }
 }
 
+TEST(RefreshedSnapshots, AreNotMovedByARepeat) {
+  Server server;
+  server.MakeTable("a");
+  const TxnId txn = server.Open();
+  ASSERT_THAT(server.Lock(txn, {OnTable("a", LockKind::kExclusive)}), IsOk());
+  const CommitSeq old = server.Snapshot(txn)->seq;
+  const auto refresh = [&] {
+    return server.Do(
+        [&](State& s, Now now, Unit& u) { return s.RefreshSnapshot(txn, now, u, old); });
+  };
+  server.Open();
+  SKEP_ASSERT_OK_AND_ASSIGN(const CommitSeq fresh, refresh());
+  EXPECT_GT(fresh, old);
+  server.Open();
+  EXPECT_THAT(refresh(), testing::IsOkAndHolds(fresh));
+  EXPECT_EQ(server.Snapshot(txn)->seq, fresh);
+  // Also where it comes so late that a list of the fresh one is in use.
+  ASSERT_THAT(server.List(txn, T("a")), IsOk());
+  EXPECT_THAT(refresh(), testing::IsOkAndHolds(fresh));
+}
+
 TEST(RefreshedSnapshots, SurviveARestart) {
   Server server;
   server.MakeTable("a");
