@@ -78,6 +78,12 @@ class Checker {
       Happened(what, dropped.dropped_seq);
       if (s_.tables.contains(id)) Found("{} is also there", what);
     }
+    for (const auto& [id, change] : s_.table_changes) {
+      const std::string what = fmt::format("the newest change of table {}", id.value());
+      HasTable(what, id);
+      Happened(what, change.rows_changed_seq);
+      Happened(what, change.compacted_seq);
+    }
     for (const auto& [key, partition] : s_.partitions) {
       const std::string what =
           fmt::format("partition {} of table {}", partition.name, partition.table.value());
@@ -111,6 +117,10 @@ class Checker {
             replica.txn.value(),
             replica.source.value(),
             replica.policy);
+    }
+    for (const auto& [view, lock] : s_.view_locks) {
+      if (s_.txns.contains(lock.txn)) continue;
+      Found("transaction {} rebuilds {} and is not open", lock.txn.value(), view.ToString());
     }
     TxnId last_aborted;
     for (const auto& [first, aborted] : s_.aborted_txns) {

@@ -147,6 +147,21 @@ void Columns(Io& io, Row& row) {
   io("overwrite_txn_id", row.overwrite_txn);
 }
 
+template <class Io, RowOf<TableChangeRow> Row>
+void Columns(Io& io, Row& row) {
+  io("table_id", row.table);
+  io("rows_changed_seq", row.rows_changed_seq);
+  io("compacted_seq", row.compacted_seq);
+}
+
+template <class Io, RowOf<ViewLockRow> Row>
+void Columns(Io& io, Row& row) {
+  io("database_name", row.view.database);
+  io("view_name", row.view.table);
+  io("txn_id", row.txn);
+  io("acquire_time_ms", row.acquire_time);
+}
+
 template <class Io, RowOf<LockRow> Row>
 void Columns(Io& io, Row& row) {
   io("lock_id", row.lock);
@@ -256,6 +271,11 @@ template <class Io, RowOf<EraseWriteMark> Erase>
 void Columns(Io& io, Erase& erase) {
   io("table_id", erase.table);
   io("partition_name", erase.partition);
+}
+template <class Io, RowOf<EraseViewLock> Erase>
+void Columns(Io& io, Erase& erase) {
+  io("database_name", erase.view.database);
+  io("view_name", erase.view.table);
 }
 template <class Io, RowOf<EraseLock> Erase>
 void Columns(Io& io, Erase& erase) {

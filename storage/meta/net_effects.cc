@@ -25,6 +25,8 @@ enum class Kind : uint8_t {
   kCompaction,
   kRequest,
   kReplica,
+  kTableChange,
+  kViewLock,
   kAllOfLock,
   kAllOfTxnComponents,
   kAllOfTable,
@@ -36,6 +38,7 @@ struct Key {
   int64_t b = 0;
   int64_t c = 0;
   std::string_view text = {};  // into the effect
+  std::string_view more = {};  // as `text`
   friend bool operator==(const Key&, const Key&) = default;
 };
 
@@ -46,7 +49,11 @@ struct KeyHash {
       hash = (hash ^ static_cast<uint64_t>(part)) * 0x9e3779b97f4a7c15ull;
       hash ^= hash >> 32;
     }
-    return key.text.empty() ? hash : hash ^ std::hash<std::string_view>()(key.text);
+    for (const std::string_view text : {key.text, key.more}) {
+      if (!text.empty())
+        hash = (hash ^ std::hash<std::string_view>()(text)) * 0x9e3779b97f4a7c15ull;
+    }
+    return hash;
   }
 };
 
@@ -110,12 +117,18 @@ class BackwardWalk {
     return First({Kind::kReplica, e.row.source.value(), 0, 0, e.row.policy});
   }
 
+  bool operator()(const Put<TableChangeRow>& e) {
+    return !Dropped(e.row.table) && First({Kind::kTableChange, e.row.table.value()});
+  }
+  bool operator()(const Put<ViewLockRow>& e) { return First(KeyOf(e.row.view)); }
+
   bool operator()(const EraseTxn& e) {
     return First({Kind::kTxn, e.id.value()}) && e.id <= stored_.txn;
   }
   bool operator()(const EraseReplica& e) {
     return First({Kind::kReplica, e.source.value(), 0, 0, e.policy});
   }
+  bool operator()(const EraseViewLock& e) { return First(KeyOf(e.view)); }
   bool operator()(const EraseAbortedTxns& e) {
     return First({Kind::kAbortedTxns, e.first.value()});
   }
@@ -162,6 +175,9 @@ class BackwardWalk {
             row.table.value(),
             static_cast<int64_t>(row.op),
             row.partition};
+  }
+  static Key KeyOf(const TableName& view) {
+    return {Kind::kViewLock, 0, 0, 0, view.database, view.table};
   }
   // True if no later effect speaks of the key.
   bool First(const Key& key) { return later_.insert(key).second; }

@@ -29,7 +29,7 @@ struct EraseAbortedTxns {
 };
 struct EraseTable {
   TableId id;
-};  // with its partitions, write ids, marks and aborted intervals
+};  // with its partitions, write ids, marks, changes and aborted intervals
 struct EraseDroppedTable {
   TableId id;
 };
@@ -54,6 +54,9 @@ struct EraseComponent {
 struct EraseWriteMark {
   TableId table;
   std::string partition;
+};
+struct EraseViewLock {
+  TableName view;
 };
 struct EraseLock {
   LockId lock;
@@ -83,6 +86,8 @@ using Effect = std::variant<Put<CounterRow>,
                             Put<CompactionRow>,
                             Put<RequestRow>,
                             Put<ReplicaRow>,
+                            Put<TableChangeRow>,
+                            Put<ViewLockRow>,
                             EraseTxn,
                             EraseAbortedTxns,
                             EraseTable,
@@ -96,7 +101,8 @@ using Effect = std::variant<Put<CounterRow>,
                             EraseLock,
                             EraseCompaction,
                             ForgetResolved,
-                            EraseReplica>;
+                            EraseReplica,
+                            EraseViewLock>;
 
 using Effects = std::vector<Effect>;
 

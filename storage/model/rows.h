@@ -168,6 +168,23 @@ struct WriteMarkRow {
   friend bool operator==(const WriteMarkRow&, const WriteMarkRow&) = default;
 };
 
+// What became of a table's rows that were there before, as a view that was built from it needs to
+// know. Exists for tables that were ever updated or compacted. Key: table.
+struct TableChangeRow {
+  TableId table;
+  CommitSeq rows_changed_seq;  // newest update, delete, overwrite or truncate; 0 none
+  CommitSeq compacted_seq;     // newest published compaction; 0 none
+  friend bool operator==(const TableChangeRow&, const TableChangeRow&) = default;
+};
+
+// Who rebuilds a materialised view (MV-1). Key: view.
+struct ViewLockRow {
+  TableName view;  // any name: views are not registered
+  TxnId txn;
+  Timestamp acquire_time{};
+  friend bool operator==(const ViewLockRow&, const ViewLockRow&) = default;
+};
+
 // One component of a lock request, granted or waiting. Key: lock, component.
 struct LockRow {
   LockId lock;

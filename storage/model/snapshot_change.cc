@@ -67,4 +67,30 @@ absl::StatusOr<ValidIds> ApplyChange(const ValidIds& before,
                   With(before.aborted, change.aborted)};
 }
 
+std::vector<std::pair<int64_t, int64_t>> NewlyVisible(const WriteIdSnapshot& before,
+                                                      const ValidIds& now) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  const auto add = [&ranges](int64_t first, int64_t last) {
+    if (first > last) return;
+    if (!ranges.empty() && ranges.back().second + 1 == first) {
+      ranges.back().second = last;
+    } else {
+      ranges.emplace_back(first, last);
+    }
+  };
+  const Ids hidden = With(With(now.open, now.aborted), With(before.ids.aborted, before.own));
+  for (int64_t id : Without(before.ids.open, hidden)) {
+    if (id <= now.high) add(id, id);
+  }
+  int64_t next = before.ids.high + 1;
+  for (auto it = std::lower_bound(hidden.begin(), hidden.end(), next);
+       it != hidden.end() && *it <= now.high;
+       ++it) {
+    add(next, *it - 1);
+    next = *it + 1;
+  }
+  add(next, now.high);
+  return ranges;
+}
+
 }  // namespace skep

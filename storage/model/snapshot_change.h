@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -31,5 +32,11 @@ std::optional<ValidIdsChange> ChangeBetween(const ValidIds& before, const ValidI
 absl::StatusOr<ValidIds> ApplyChange(const ValidIds& before,
                                      const ValidIdsChange& change,
                                      int64_t high);
+
+// The ids that `now`, a later list of the same table, shows and `before` does not: inclusive
+// ranges, ascending, disjoint. An id that was aborted before has shown nothing since, also where
+// its mark is gone. O(listed ids).
+std::vector<std::pair<int64_t, int64_t>> NewlyVisible(const WriteIdSnapshot& before,
+                                                      const ValidIds& now);
 
 }  // namespace skep

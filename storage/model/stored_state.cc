@@ -35,6 +35,8 @@ class Applier {
   void operator()(const Put<WriteMarkRow>& e) {
     s_.write_marks[{e.row.table, e.row.partition}] = e.row;
   }
+  void operator()(const Put<TableChangeRow>& e) { s_.table_changes[e.row.table] = e.row; }
+  void operator()(const Put<ViewLockRow>& e) { s_.view_locks[e.row.view] = e.row; }
   void operator()(const Put<LockRow>& e) { s_.locks[{e.row.lock, e.row.component}] = e.row; }
   void operator()(const Put<CompactionRow>& e) { s_.compactions[e.row.id] = e.row; }
   void operator()(const Put<RequestRow>& e) { s_.requests[e.row.slot] = e.row; }
@@ -49,6 +51,7 @@ class Applier {
     EraseWhere(s_.resolved_write_ids, [&](const auto& key) { return std::get<1>(key) == e.id; });
     EraseWhere(s_.aborted_write_ids, [&](const auto& key) { return key.first == e.id; });
     EraseWhere(s_.write_marks, [&](const auto& key) { return key.first == e.id; });
+    s_.table_changes.erase(e.id);
   }
   void operator()(const EraseDroppedTable& e) { s_.dropped_tables.erase(e.id); }
   void operator()(const ErasePartition& e) { s_.partitions.erase({e.table, e.name}); }
@@ -62,6 +65,7 @@ class Applier {
   }
   void operator()(const EraseComponent& e) { s_.components.erase(ComponentKey(e.key)); }
   void operator()(const EraseWriteMark& e) { s_.write_marks.erase({e.table, e.partition}); }
+  void operator()(const EraseViewLock& e) { s_.view_locks.erase(e.view); }
   void operator()(const EraseLock& e) {
     s_.locks.erase(s_.locks.lower_bound({e.lock, 0}), s_.locks.lower_bound({e.lock.Next(), 0}));
   }

@@ -25,6 +25,8 @@ struct StoredState {
   std::map<std::pair<TableId, WriteId>, AbortedWriteIdsRow> aborted_write_ids;  // by table, first
   std::map<std::tuple<TxnId, TableId, std::string, WriteOp>, ComponentRow> components;
   std::map<std::pair<TableId, std::string>, WriteMarkRow> write_marks;
+  std::map<TableId, TableChangeRow> table_changes;
+  std::map<TableName, ViewLockRow> view_locks;
   std::map<std::pair<LockId, int32_t>, LockRow> locks;
   std::map<CompactionId, CompactionRow> compactions;
   std::map<int64_t, RequestRow> requests;  // by slot

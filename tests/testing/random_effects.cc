@@ -217,6 +217,10 @@ Effect RandomEffects::NextPut(int kind) {
       return Put<CompactionRow>{Compaction()};
     case 13:
       return Put<ReplicaRow>{{Text(), NextId<TxnId>(), NextId<TxnId>()}};
+    case 14:
+      return Put<TableChangeRow>{{NextId<TableId>(), seq(), seq()}};
+    case 15:
+      return Put<ViewLockRow>{{Name(), NextId<TxnId>(), Time()}};
     default:
       return Put<RequestRow>{Request()};
   }
@@ -250,6 +254,8 @@ Effect RandomEffects::NextErase(int kind) {
       return EraseCompaction{NextId<CompactionId>()};
     case 12:
       return EraseReplica{Text(), NextId<TxnId>()};
+    case 13:
+      return EraseViewLock{Name()};
     default:
       return ForgetResolved{CommitSeq(Below(12))};
   }
@@ -259,8 +265,8 @@ Effects RandomEffects::NextUnit(int size) {
   Effects unit;
   for (int i = 0; i < size; ++i) {
     // Puts twice as often as erases, so that there is something to erase.
-    unit.push_back(Below(3) < 2 ? NextPut(static_cast<int>(Below(15)))
-                                : NextErase(static_cast<int>(Below(14))));
+    unit.push_back(Below(3) < 2 ? NextPut(static_cast<int>(Below(17)))
+                                : NextErase(static_cast<int>(Below(15))));
   }
   ++seq_;
   unit.push_back(Put<CounterRow>{{CommitSeq(seq_),

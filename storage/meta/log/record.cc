@@ -54,6 +54,10 @@ inline constexpr uint8_t kTagOf<Put<RequestRow>> = 15;
 template <>
 inline constexpr uint8_t kTagOf<Put<ReplicaRow>> = 16;
 template <>
+inline constexpr uint8_t kTagOf<Put<TableChangeRow>> = 17;
+template <>
+inline constexpr uint8_t kTagOf<Put<ViewLockRow>> = 18;
+template <>
 inline constexpr uint8_t kTagOf<EraseTxn> = 33;
 template <>
 inline constexpr uint8_t kTagOf<EraseAbortedTxns> = 34;
@@ -81,6 +85,8 @@ template <>
 inline constexpr uint8_t kTagOf<ForgetResolved> = 45;
 template <>
 inline constexpr uint8_t kTagOf<EraseReplica> = 46;
+template <>
+inline constexpr uint8_t kTagOf<EraseViewLock> = 47;
 
 using ReadEffect = void (*)(FieldReader&, Effects&);
 

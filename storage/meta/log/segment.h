@@ -16,7 +16,7 @@ namespace skep::meta {
 // The format that this program writes and reads: of the files, and of the rows in the records (the
 // schema of the tables).
 inline constexpr uint32_t kLogFormat = 3;
-inline constexpr uint32_t kRecordSchema = 4;
+inline constexpr uint32_t kRecordSchema = 5;
 
 // One file of the log: a header, then records without gaps, then zeros or what an earlier life of
 // the file left. Little-endian:

@@ -207,11 +207,32 @@ CREATE TABLE replicated_transactions (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// What views need to know of their sources. Older programs did not write it down: whatever a table
+// went through may have changed its rows.
+constexpr std::string_view kViews = R"sql(
+CREATE TABLE table_changes (
+  table_id INTEGER PRIMARY KEY,
+  rows_changed_seq INTEGER NOT NULL,
+  compacted_seq INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO table_changes SELECT table_id, seq, seq FROM tables, counters;
+
+CREATE TABLE view_rebuilds (
+  database_name TEXT NOT NULL,
+  view_name TEXT NOT NULL,
+  txn_id INTEGER NOT NULL,
+  acquire_time_ms INTEGER NOT NULL,
+  PRIMARY KEY (database_name, view_name)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 constexpr MigrationStep kSteps[] = {
     {1, "first schema", kFirstSchema},
     {2, "store identity", kStoreIdentity},
     {3, "pins of ended transactions", kPinnedAfterEnd},
     {4, "replicated transactions", kReplicatedTransactions},
+    {5, "sources and rebuilds of views", kViews},
 };
 
 }  // namespace

@@ -69,6 +69,8 @@ absl::StatusOr<StoredState> ReadState(Database& db) {
                                          AbortedWriteIdsRow,
                                          ComponentRow,
                                          WriteMarkRow,
+                                         TableChangeRow,
+                                         ViewLockRow,
                                          LockRow,
                                          CompactionRow,
                                          RequestRow>(db, state);

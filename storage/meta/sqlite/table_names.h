@@ -38,6 +38,10 @@ inline constexpr std::string_view kTableOf<ComponentRow> = "transaction_writes";
 template <>
 inline constexpr std::string_view kTableOf<WriteMarkRow> = "latest_writes";
 template <>
+inline constexpr std::string_view kTableOf<TableChangeRow> = "table_changes";
+template <>
+inline constexpr std::string_view kTableOf<ViewLockRow> = "view_rebuilds";
+template <>
 inline constexpr std::string_view kTableOf<LockRow> = "locks";
 template <>
 inline constexpr std::string_view kTableOf<CompactionRow> = "compactions";

@@ -50,6 +50,9 @@ std::vector<std::string> SqlOf(const EraseTxn&) {
 std::vector<std::string> SqlOf(const EraseReplica&) {
   return DeleteFrom({kTableOf<ReplicaRow>}, "policy = ?1 AND source_txn_id = ?2");
 }
+std::vector<std::string> SqlOf(const EraseViewLock&) {
+  return DeleteFrom({kTableOf<ViewLockRow>}, "database_name = ?1 AND view_name = ?2");
+}
 std::vector<std::string> SqlOf(const EraseAbortedTxns&) {
   return DeleteFrom({kTableOf<AbortedTxnsRow>}, "first_txn_id = ?1");
 }
@@ -59,7 +62,8 @@ std::vector<std::string> SqlOf(const EraseTable&) {
                      kTableOf<WriteIdRow>,
                      kTableOf<ResolvedWriteIdRow>,
                      kTableOf<AbortedWriteIdsRow>,
-                     kTableOf<WriteMarkRow>},
+                     kTableOf<WriteMarkRow>,
+                     kTableOf<TableChangeRow>},
                     "table_id = ?1");
 }
 std::vector<std::string> SqlOf(const EraseDroppedTable&) {

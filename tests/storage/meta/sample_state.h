@@ -4,7 +4,8 @@
 
 namespace skep::meta {
 
-// One row of each type, every field different from its default: what the checked-in dumps hold.
+// One row of each type, every field different from its default: what the checked-in dumps hold
+// (the change of the table is what migrations assume).
 inline Effects SampleUnit() {
   const auto at = [](int64_t ms) { return Timestamp(std::chrono::milliseconds(ms)); };
   TxnRow txn{TxnId(17),
@@ -100,6 +101,7 @@ inline Effects SampleUnit() {
       Put<AbortedWriteIdsRow>{{TableId(3), WriteId(4), WriteId(5)}},
       Put<ComponentRow>{{TxnId(17), TableId(3), "order_date=2026-10-01", WriteOp::kUpdate, true}},
       Put<WriteMarkRow>{mark},
+      Put<TableChangeRow>{{TableId(3), CommitSeq(34), CommitSeq(34)}},
       Put<LockRow>{lock},
       Put<CompactionRow>{compaction},
       Put<RequestRow>{request},
