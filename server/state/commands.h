@@ -248,6 +248,48 @@ struct ListLocks {
   int64_t limit = 100;
 };
 
+// ---- materialised views ----
+
+// MV-1: by a transaction of type MATERIALIZED_VIEW_REBUILD. Takes no place in any queue (MV-8).
+struct LockViewRebuild {
+  TxnId txn;
+  TableName view;  // any name
+};
+struct ViewLock {
+  TableName view;
+  TxnId txn;  // open
+  std::string user, host, agent;
+  Timestamp since{};
+};
+struct ViewLockAnswer {
+  LockState state = LockState::kNotAcquired;  // or kAcquired
+  ViewLock holder;                            // the asker, where it was acquired
+};
+// What became of tables since a view was built from lists of theirs (MV-5 … MV-7).
+struct GetTableChanges {
+  std::vector<WriteIdSnapshot> built_from;  // as ValidWriteIds gave them
+  TxnId txn;                                // as of its snapshot; none: now
+};
+struct TableChange {
+  enum class Kind {
+    kUnchanged,    // the same rows
+    kInsertsOnly,  // rows came, none was changed
+    kRowsChanged,  // rows that were there were changed, or may have been
+    kUnknown,      // the list cannot be compared; `reason`
+  };
+  TableId table;
+  Kind kind = Kind::kUnknown;
+  // Write ids that are visible and were not: inclusive, ascending, disjoint.
+  std::vector<std::pair<int64_t, int64_t>> now_visible;
+  // Files were merged since: those of an insert-only table no longer tell old rows from new ones.
+  bool compacted = false;
+  std::string reason;
+};
+struct TableChanges {
+  CommitSeq seq;                    // that the answer is of
+  std::vector<TableChange> tables;  // in the order asked
+};
+
 // ---- tables ----
 
 struct CreateTable {

@@ -126,6 +126,17 @@ std::set<Write> WriteSetOf(const OpenTxn& txn, const std::vector<DeclaredTable>&
   return CompleteWriteSet(declared, txn.components.Rows(txn.row.id), with_write_id);
 }
 
+// Both ascend by table. The names move.
+std::vector<TableCommit> WithWrites(std::vector<TableCommit> tables, std::set<Write> writes) {
+  auto table = tables.begin();
+  while (!writes.empty()) {
+    Write write = std::move(writes.extract(writes.begin()).value());
+    while (table->table.id != write.table) ++table;
+    table->writes.push_back({std::move(write.partition), write.op});
+  }
+  return tables;
+}
+
 // The refusal of this write set, if there is one: a write to a table that is no more, or a
 // conflict.
 absl::Status Refusal(const State::Impl& s, const TxnFacts& txn, const std::set<Write>& writes) {
@@ -178,10 +189,28 @@ absl::StatusOr<Write> State::Impl::CheckWrite(const TxnFacts& txn,
   return write;
 }
 
+std::vector<TableCommit> State::Impl::TablesOfCommit(const OpenTxn& txn,
+                                                     const std::set<Write>& writes) const {
+  std::vector<TableCommit> tables;
+  const auto write_ids = txn.write_ids.all();
+  auto write_id = write_ids.begin();
+  auto write = writes.begin();  // by table, as the write ids
+  while (write_id != write_ids.end() || write != writes.end()) {
+    const bool has_id = write_id != write_ids.end() &&
+                        (write == writes.end() || write_id->first <= write->table);
+    const TableId table = has_id ? write_id->first : write->table;
+    tables.push_back({EventTableOf(table), has_id ? write_id->second : WriteId(), {}});
+    if (has_id) ++write_id;
+    while (write != writes.end() && write->table == table) ++write;
+  }
+  return tables;
+}
+
 void State::Impl::ApplyWrites(TxnId txn, const std::set<Write>& writes, Now now, Unit& unit) {
   for (const Write& write : writes) {
     marks.Record(write.table, write.partition, write.op, unit.seq(), txn);
     changes.Record(write.table, write.partition, unit.seq());
+    if (write.op != WriteOp::kInsert) row_changes.RowsChanged(write.table, unit.seq());
     if (!write.partition.empty()) registry.AddPartition(write.table, write.partition, unit);
   }
   for (const Write& write : writes) {
@@ -214,7 +243,7 @@ absl::StatusOr<CommittedTxn> State::Commit(const CommitTxn& command, Now now, Un
   }
   SKEP_ASSIGN_OR_RETURN(const auto declared, ResolveDeclared(s, *txn, command.write_set));
   SKEP_ASSIGN_OR_RETURN(const auto property_tables, ResolveProperties(s, *txn, command.properties));
-  const std::set<Write> writes = WriteSetOf(*txn, declared);
+  std::set<Write> writes = WriteSetOf(*txn, declared);
   const absl::Status refusal = Refusal(s, txn->row, writes);
   if (!refusal.ok()) {
     // Aborted by the same unit that says so: the owner knows, nothing lingers.
@@ -224,9 +253,15 @@ absl::StatusOr<CommittedTxn> State::Commit(const CommitTxn& command, Now now, Un
   for (size_t i = 0; i < property_tables.size(); ++i) {
     const CommitTxn::Property& property = command.properties[i];
     s.registry.Change(property_tables[i])->properties[property.key] = property.value;
+    unit.events().Add(
+        PropertiesEvent{s.EventTableOf(property_tables[i]), {{property.key, property.value}}});
   }
+  const TxnType type = txn->row.type;
+  std::vector<TableCommit> told = s.TablesOfCommit(*txn, writes);
   s.ApplyWrites(id, writes, now, unit);
   s.EndTxn(id, {}, now, unit);
+  if (type != TxnType::kReadOnly)
+    unit.events().Committed(id, type, WithWrites(std::move(told), std::move(writes)));
   return CommittedTxn{unit.seq()};
 }
 

@@ -282,6 +282,7 @@ absl::Status State::Publish(const PublishCompaction& command, Now now, Unit& uni
   row.commit_time = now.wall;
   row.error.clear();
   const TxnId txn = row.txn;
+  s.row_changes.Compacted(row.table, unit.seq());
   s.queue.Save(std::move(row), unit);
   s.EndTxn(txn, {}, now, unit);
   return absl::OkStatus();

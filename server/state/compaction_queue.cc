@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 namespace skep::state {
 
@@ -24,6 +25,9 @@ void CompactionQueue::Unlink(const CompactionRow& row) {
 
 void CompactionQueue::Save(CompactionRow row, Unit& unit) {
   const auto it = rows_.find(row.id);
+  if (it == rows_.end() || it->second.state != row.state) {
+    unit.events().Add(CompactionEvent{std::make_shared<const CompactionRow>(row)});
+  }
   if (it != rows_.end()) Unlink(it->second);
   Link(row);
   unit.Add(Put<CompactionRow>{row});

@@ -1,3 +1,5 @@
+#include <memory>
+#include <set>
 #include <utility>
 
 #include "server/state/errors.h"
@@ -44,6 +46,8 @@ OpenTxn& State::Impl::OpenOne(TxnFacts row, Pins::Reach reach, Now now, Unit& un
   row.open_time = now.wall;
   OpenTxn& txn = txns.Open(std::move(row), unit);
   txn.last_heartbeat = now.wall;
+  // NTF-3
+  if (txn.row.type != TxnType::kReadOnly) unit.events().Opened(txn.row.id, txn.row.type);
   live.Add(unit.seq());
   limit.Opened(txn.row.client->user);
   pins.Add(txn.row.id, unit.seq(), reach);
@@ -55,12 +59,32 @@ void State::Impl::AddComponent(OpenTxn& txn, ComponentRow row, Unit& unit) {
   if (txn.components.Add(row)) unit.Add(Put<ComponentRow>{std::move(row)});
 }
 
+EventTable State::Impl::EventTableOf(TableId id) const {
+  EventTable table{id, registry.SharedName(id)};
+  if (table.name == nullptr) {
+    const DroppedTableRow* dropped = registry.Dropped(id);
+    table.name =
+        std::make_shared<const TableName>(dropped == nullptr ? TableName() : dropped->name);
+  }
+  return table;
+}
+
 void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   OpenTxn* txn = txns.Find(id);
   SKEP_CHECK(txn != nullptr);
   const bool committed = ending.cause == AbortCause::kNone;
   const TxnFacts row = txn->row;
   const CompactionId compaction = txn->compaction;
+  if (!committed && row.type != TxnType::kReadOnly) {
+    std::set<TableId> tables;
+    for (const auto& [table, write_id] : txn->write_ids.all()) tables.insert(table);
+    for (const ComponentRow& component : txn->components.Rows(id)) tables.insert(component.table);
+    AbortedEvent aborted{id, row.type, ending.cause, {}};
+    for (TableId table : tables) aborted.tables.push_back(EventTableOf(table));
+    unit.events().Add(std::move(aborted));
+  } else if (!compaction.is_none()) {
+    unit.events().Committed(id, row.type, {});
+  }
   for (const auto& [table, write_id] : txn->write_ids.all()) {
     write_ids.Resolve(table,
                       write_id,
@@ -80,6 +104,7 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
   txn_leases.Drop(id);
   txns.End(id, ending.cause, std::chrono::milliseconds(stays_pinned ? row.timeout_ms : 0), unit);
   replicas.End(id, unit);
+  view_locks.End(id, unit);
   limit.Ended(row.client->user);
   if (ending.by == EndedBy::kServer) {
     Linger(row, now);

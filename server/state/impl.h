@@ -24,9 +24,11 @@
 #include "server/state/registry.h"
 #include "server/state/replicas.h"
 #include "server/state/requests.h"
+#include "server/state/row_changes.h"
 #include "server/state/shared_names.h"
 #include "server/state/state.h"
 #include "server/state/txn_table.h"
+#include "server/state/view_locks.h"
 #include "server/state/write_ids.h"
 #include "server/state/write_marks.h"
 
@@ -52,6 +54,8 @@ struct State::Impl {
   Replicas replicas;
   WriteIds write_ids;
   WriteMarks marks;
+  RowChanges row_changes;
+  state::ViewLocks view_locks;
   Registry registry;
   LiveSnapshots live;
   Pins pins;
@@ -95,6 +99,8 @@ struct State::Impl {
     EndedBy by = EndedBy::kOwner;
     std::string reason;  // for waiters and the compaction's row
   };
+  // What events name the table by, also one that was dropped while older snapshots live.
+  EventTable EventTableOf(TableId id) const;
   // The one function that ends transactions: write ids, components, locks, pins, lease and claim go
   // with it.
   void EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit);
@@ -132,6 +138,8 @@ struct State::Impl {
                                    const TableRow& table,
                                    const std::string& partition,
                                    WriteOp op) const;
+  // What is told of a commit, with the partitions still to come: they go with `writes`.
+  std::vector<TableCommit> TablesOfCommit(const OpenTxn& txn, const std::set<Write>& writes) const;
   void ApplyWrites(TxnId txn, const std::set<Write>& writes, Now now, Unit& unit);
   // Gives `txn` the table's next write id.
   WriteId GiveWriteId(OpenTxn& txn, TableId table, Unit& unit);
@@ -151,7 +159,9 @@ struct State::Impl {
   absl::StatusOr<const TableRow*> ResolveFor(const TxnFacts& txn, const TableName& name) const;
   // … for reading: also kNoSuchTable where the table came after the snapshot.
   absl::StatusOr<const TableRow*> ResolveAsOf(const TxnFacts& txn, const TableName& name) const;
-  TableId AddTable(TableRow row, const std::vector<int64_t>& aborted, Now now, Unit& unit);
+  enum class Added { kCreated, kRegistered };
+  TableId AddTable(
+      TableRow row, Added how, const std::vector<int64_t>& aborted, Now now, Unit& unit);
   absl::StatusOr<TableInfo> CreatedBefore(const RequestRow& request, const TableName& name) const;
   void DropTable(TableId id, TxnId by, Now now, Unit& unit);
   TableInfo InfoOf(const TableRow& row) const;
@@ -187,6 +197,11 @@ struct State::Impl {
   Blocker BlockerOf(const LockBlocker& blocker) const;
   std::optional<Timestamp> LastBeatOf(const Blocker& blocker, Now now) const;
   static std::string WaitReason(const std::vector<Blocker>& blockers);
+
+  // -- materialised views (view_commands.cc)
+
+  ViewLock ViewLockOf(const ViewLockRow& row) const;
+  TableChange ChangeSince(const WriteIdSnapshot& list, CommitSeq seq) const;
 
   // -- compaction (compaction_commands.cc)
 

@@ -38,6 +38,12 @@ absl::Status Check(const StoredState& stored) {
           fmt::format("transaction {} stands for another and is not open", row.txn.value()));
     }
   }
+  for (const auto& [view, row] : stored.view_locks) {
+    if (!stored.txns.contains(row.txn)) {
+      return Corrupt(fmt::format(
+          "transaction {} rebuilds {} and is not open", row.txn.value(), view.ToString()));
+    }
+  }
   for (const auto& [key, row] : stored.write_ids) {
     const auto table = stored.tables.find(row.table);
     if (table == stored.tables.end() || !stored.txns.contains(row.txn) ||
@@ -61,6 +67,9 @@ absl::Status Check(const StoredState& stored) {
   }
   for (const auto& [key, row] : stored.partitions) {
     if (!stored.tables.contains(row.table)) return Corrupt("a partition has no table");
+  }
+  for (const auto& [id, row] : stored.table_changes) {
+    if (!stored.tables.contains(id)) return Corrupt("the newest change of a table has no table");
   }
   for (const auto& [key, row] : stored.locks) {
     if (row.lock >= c.next_lock || (!row.txn.is_none() && !stored.txns.contains(row.txn))) {
@@ -164,6 +173,8 @@ absl::StatusOr<std::unique_ptr<State>> State::Load(const Options& options,
   s.registry.Load(stored);
   s.write_ids.Load(stored);
   s.marks.Load(stored);
+  s.row_changes.Load(stored);
+  s.view_locks.Load(stored);
   s.requests.Load(stored);
   s.queue.Load(stored);
   LoadTxns(s, stored, now);

@@ -75,6 +75,11 @@ TableRow* Registry::Change(TableId id) {
   return &it->second.row;
 }
 
+std::shared_ptr<const TableName> Registry::SharedName(TableId id) const {
+  const auto it = tables_.find(id);
+  return it == tables_.end() ? nullptr : it->second.name;
+}
+
 void Registry::Save(TableId id, Unit& unit) {
   changed_.erase(id);
   unit.Add(Put<TableRow>{tables_.at(id).row});
@@ -141,7 +146,9 @@ void Registry::Add(TableRow row, Unit& unit) {
   locations_[row.location] = row.id;
   unit.Add(Put<TableRow>{row});
   const TableId id = row.id;
-  tables_[id].row = std::move(row);
+  Table& table = tables_[id];
+  table.name = std::make_shared<const TableName>(row.name);
+  table.row = std::move(row);
 }
 
 void Registry::Drop(TableId id, Unit& unit) {
@@ -175,6 +182,7 @@ void Registry::AddPartition(TableId table, const std::string& name, Unit& unit) 
   const auto it = tables_.find(table);
   if (it == tables_.end() || !it->second.partitions.try_emplace(name, unit.seq()).second) return;
   unit.Add(Put<PartitionRow>{{table, name, unit.seq()}});
+  unit.events().PartitionAdded({table, it->second.name}, name);
 }
 
 bool Registry::HasPartition(TableId table, const std::string& name) const {
@@ -217,6 +225,7 @@ void Registry::LinkDropped(DroppedTableRow row) {
 void Registry::Load(const StoredState& stored) {
   for (const auto& [id, row] : stored.tables) {
     tables_[id].row = row;
+    tables_[id].name = std::make_shared<const TableName>(row.name);
     names_[row.name] = id;
     locations_[row.location] = id;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,6 +33,8 @@ class Registry {
   // For a change that comes with another effect: written once, when the unit is sealed. nullptr if
   // unknown.
   TableRow* Change(TableId id);
+  // For events; nullptr if unknown.
+  std::shared_ptr<const TableName> SharedName(TableId id) const;
   // Writes a changed row at once.
   void Save(TableId id, Unit& unit);
   const std::map<TableName, TableId>& names() const { return names_; }
@@ -73,6 +76,7 @@ class Registry {
   struct Table {
     TableRow row;
     PartitionMap partitions;
+    std::shared_ptr<const TableName> name;  // sharers: events of the table
   };
   struct Reservation {
     std::string location;

@@ -73,7 +73,9 @@ void State::Impl::SkipWriteIds(TableId table, WriteId last, Unit& unit) {
   WriteId& next = registry.Change(table)->next_write_id;
   if (last < next) return;
   write_ids.Skip(table, next, unit);
+  unit.events().Add(TakenOverEvent{EventTableOf(table), next, last});
   next = last.Next();
+  row_changes.RowsChanged(table, unit.seq());  // whatever was written there, it may be that
 }
 
 absl::StatusOr<AllocatedWriteIds> State::Replicate(const ReplicateWriteIds& command,

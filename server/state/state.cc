@@ -9,7 +9,9 @@ namespace skep::state {
 State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 State::~State() = default;
 
-Unit State::Begin(Effects memory) const { return Unit(impl_->published.Next(), std::move(memory)); }
+Unit State::Begin(Effects memory, std::vector<Event> event_memory) const {
+  return Unit(impl_->published.Next(), std::move(memory), std::move(event_memory));
+}
 
 void State::Seal(Unit& unit) {
   Impl& s = *impl_;
@@ -19,6 +21,7 @@ void State::Seal(Unit& unit) {
   const bool forget_write_ids = s.write_ids.Seal(s.live, unit);
   if (forget_txns || forget_write_ids) unit.Add(ForgetResolved{oldest});
   s.marks.Seal(oldest, unit);
+  s.row_changes.Seal(unit);
   s.registry.Seal(oldest, unit);
   unit.Add(Put<CounterRow>{s.Counters(unit.seq())});
 }
@@ -45,6 +48,8 @@ StoredState State::ToStored() const {
   s.replicas.Store(stored);
   s.write_ids.Store(stored);
   s.marks.Store(stored);
+  s.row_changes.Store(stored);
+  s.view_locks.Store(stored);
   s.registry.Store(stored);
   s.lock_rows.Store(stored);
   s.requests.Store(stored);

@@ -9,6 +9,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/state/commands.h"
+#include "server/state/events.h"
 #include "storage/model/stored_state.h"
 
 namespace skep::state {
@@ -45,7 +46,8 @@ struct Now {
 class Unit {
  public:
   // `memory`: what an earlier unit leaves to this one.
-  explicit Unit(CommitSeq seq, Effects memory = {}) : seq_(seq), effects_(std::move(memory)) {
+  explicit Unit(CommitSeq seq, Effects memory = {}, std::vector<Event> event_memory = {})
+      : seq_(seq), effects_(std::move(memory)), events_(std::move(event_memory)) {
     effects_.clear();
   }
 
@@ -57,10 +59,13 @@ class Unit {
   bool empty() const { return effects_.empty(); }
   const Effects& effects() const { return effects_; }
   Effects& effects() { return effects_; }
+  // What others are told of it, once it is durable. Each comes with an effect.
+  UnitEvents& events() { return events_; }
 
  private:
   CommitSeq seq_;
   Effects effects_;
+  UnitEvents events_;
 };
 
 // Transactions, write ids, snapshots, locks, pins, registry and compaction queue, in memory. Every
@@ -78,7 +83,7 @@ class State {
                                                      Now now);
   ~State();
 
-  Unit Begin(Effects memory = {}) const;
+  Unit Begin(Effects memory = {}, std::vector<Event> event_memory = {}) const;
   // Adds the counters and what housekeeping follows from the unit (resolved rows that no snapshot
   // needs). No-op for a unit without effects.
   void Seal(Unit& unit);
@@ -145,6 +150,15 @@ class State {
   absl::Status Release(const ReleaseLock& command, Now now, Unit& unit);
   std::vector<LockRow> Locks(const ListLocks& command) const;
   absl::StatusOr<LockAnswer> ExplainLock(LockId lock, Now now) const;
+
+  // -- materialised views
+  // Errors: those of a transaction that ended; kOperationNotAllowed for another type.
+  absl::StatusOr<ViewLockAnswer> LockView(const LockViewRebuild& command, Now now, Unit& unit);
+  // By name; of the command's resource, transaction and limit.
+  std::vector<ViewLock> ViewLocks(const ListLocks& command) const;
+  absl::StatusOr<TableChanges> TableChangesSince(const GetTableChanges& command,
+                                                 Now now,
+                                                 Unit& unit);
 
   // -- tables
   absl::StatusOr<TableInfo> Create(const CreateTable& command, Now now, Unit& unit);

@@ -148,7 +148,7 @@ absl::StatusOr<TableInfo> State::Create(const CreateTable& command, Now now, Uni
   row.location = command.location;
   row.schema = command.schema;
   row.properties = command.properties;
-  const TableId id = s.AddTable(std::move(row), {}, now, unit);
+  const TableId id = s.AddTable(std::move(row), Impl::Added::kCreated, {}, now, unit);
   s.Remember(command.request, RequestKind::kCreateTable, fingerprint, id.value(), 1, now, unit);
   return s.InfoOf(*s.registry.Find(id));
 }
@@ -162,16 +162,16 @@ absl::StatusOr<TableInfo> State::Impl::CreatedBefore(const RequestRow& request,
                                  request.first_id));
 }
 
-TableId State::Impl::AddTable(TableRow row,
-                              const std::vector<int64_t>& aborted,
-                              Now now,
-                              Unit& unit) {
+TableId State::Impl::AddTable(
+    TableRow row, Added how, const std::vector<int64_t>& aborted, Now now, Unit& unit) {
   row.id = next_table;
   next_table = next_table.Next();
   row.create_time = now.wall;
   row.created_seq = unit.seq();
   const TableId id = row.id;
+  const bool registered = how == Added::kRegistered;
   registry.Add(std::move(row), unit);
+  unit.events().Add(TableAddedEvent{EventTableOf(id), registered});
   write_ids.AddTable(id, aborted, unit);
   return id;
 }
@@ -227,7 +227,8 @@ absl::StatusOr<TableInfo> State::Register(const RegisterTable& command, Now now,
   for (const std::string& partition : command.partitions) {
     SKEP_ASSIGN_OR_RETURN(partitions.emplace_back(), CanonicalPartition(row, partition));
   }
-  const TableId id = s.AddTable(std::move(row), command.aborted_write_ids, now, unit);
+  const TableId id =
+      s.AddTable(std::move(row), Impl::Added::kRegistered, command.aborted_write_ids, now, unit);
   for (const std::string& partition : partitions) s.registry.AddPartition(id, partition, unit);
   s.txns.Skip(command.adopted_txn_bound, unit);
   s.changes.Record(id, "", unit.seq());
@@ -290,7 +291,9 @@ void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
                now,
                unit);
   }
+  unit.events().Add(TableDroppedEvent{EventTableOf(id), by});
   marks.DropTable(id);
+  row_changes.DropTable(id);
   changes.DropTable(id);
   registry.Drop(id, unit);
 }
@@ -311,6 +314,17 @@ absl::Status State::SetProperties(const TableName& name,
     SKEP_RETURN_IF_ERROR(CheckManaged(name, properties));
     SKEP_RETURN_IF_ERROR(CheckKindStays(*found, properties));
   }
+  PropertiesEvent changed{s.EventTableOf(found->id), {}};
+  for (const auto& [key, value] : found->properties) {
+    if (!properties.contains(key)) changed.properties.emplace_back(key, std::nullopt);
+  }
+  for (const auto& [key, value] : properties) {
+    const auto old = found->properties.find(key);
+    if (old == found->properties.end() || old->second != value) {
+      changed.properties.emplace_back(key, value);
+    }
+  }
+  unit.events().Add(std::move(changed));
   s.registry.Change(found->id)->properties = std::move(properties);
   s.registry.Save(found->id, unit);
   return absl::OkStatus();

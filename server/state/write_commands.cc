@@ -63,6 +63,7 @@ WriteId State::Impl::GiveWriteId(OpenTxn& txn, TableId table, Unit& unit) {
   const WriteId given = std::exchange(next, next.Next());
   txn.write_ids.Set(table, given);
   write_ids.Allocate(table, given, txn.row.id, unit);
+  unit.events().Allocated(EventTableOf(table), txn.row.id, given);
   return given;
 }
 

@@ -38,6 +38,8 @@ class Server {
     state_->Seal(unit);
     ApplyEffects(stored_, unit.effects());
     state_->Published(unit);
+    EXPECT_TRUE(unit.events().all().empty() || !unit.empty()) << "an event of nothing durable";
+    last_events_ = std::move(unit.events().all());
     CheckStore();
   }
   void CheckStore() const {
@@ -57,6 +59,8 @@ class Server {
         << "aborted_write_ids differ";
     EXPECT_EQ(memory.components == stored_.components, true) << "components differ";
     EXPECT_EQ(memory.write_marks == stored_.write_marks, true) << "write_marks differ";
+    EXPECT_EQ(memory.table_changes == stored_.table_changes, true) << "table_changes differ";
+    EXPECT_EQ(memory.view_locks == stored_.view_locks, true) << "view_locks differ";
     EXPECT_EQ(memory.locks == stored_.locks, true) << "locks differ";
     EXPECT_EQ(memory.compactions == stored_.compactions, true) << "compactions differ";
     EXPECT_EQ(memory.requests == stored_.requests, true) << "requests differ";
@@ -83,6 +87,7 @@ class Server {
 
   State& state() { return *state_; }
   const StoredState& stored() const { return stored_; }
+  const std::vector<Event>& last_events() const { return last_events_; }
   Now now() const { return now_; }
 
   // ---- commands, one unit each ----
@@ -249,6 +254,7 @@ class Server {
  private:
   Options options_;
   StoredState stored_;
+  std::vector<Event> last_events_;  // of the last unit
   Now now_{Timestamp(std::chrono::hours(500'000)), MonoTime(std::chrono::hours(1))};
   std::unique_ptr<State> state_;
 };
