@@ -111,7 +111,7 @@ void BatchCore::RunMember(Member member) {
     member.command->Failed(fatal_);
     return;
   }
-  if (!unit_) unit_.emplace(state_->Begin(std::move(effects_memory_)));
+  if (!unit_) unit_.emplace(state_->Begin(std::move(effects_memory_), std::move(events_memory_)));
   ++counts_.commands;
   const bool was_empty = unit_->empty();
   const state::Now now = Now();
@@ -165,14 +165,19 @@ void BatchCore::Publish() {
   state_->Published(*unit_);
   ++counts_.units;
   counts_.effects += static_cast<int64_t>(unit_->effects().size());
+  const CommitSeq seq = unit_->seq();
   const bool compactions = compactions_changed_ && PutsCompaction(unit_->effects());
   if (observer_ != nullptr) observer_->UnitEnds(&unit_->effects());
   std::vector<Member> batch = CloseUnit();
+  // What is answered may begin the next unit.
+  std::vector<state::Event> events = std::exchange(events_memory_, {});
   for (Member& member : batch) member.command->Durable();
   AnswerNotices();
   batch.clear();
   if (batch_.empty()) batch_ = std::move(batch);  // its memory serves the next unit
   if (observer_ != nullptr) observer_->UnitEnded();
+  if (event_sink_ != nullptr) event_sink_->UnitPublished(seq, clock_.Now(), events);
+  events_memory_ = std::move(events);
   if (compactions) compactions_changed_();
   ArmReaper();
 }
@@ -223,6 +228,7 @@ void BatchCore::Fail(const absl::Status& status) {
 
 std::vector<BatchCore::Member> BatchCore::CloseUnit() {
   effects_memory_ = std::move(unit_->effects());
+  events_memory_ = std::move(unit_->events().all());
   unit_.reset();
   touched_.clear();
   seen_effects_ = 0;

@@ -32,6 +32,15 @@ class UnitObserver {
   virtual void Stalled(std::chrono::nanoseconds pause) = 0;
 };
 
+// Takes the events of units. Must outlive the core's last unit.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // The unit is durable and its answers have left. `events` may be moved from; none for a unit that
+  // nobody is told of.
+  virtual void UnitPublished(CommitSeq seq, Timestamp time, std::vector<state::Event>& events) = 0;
+};
+
 // Group commit without transport and without threads: takes commands, decides them against the
 // state in memory within one open unit, makes the unit durable, publishes it, and only then lets
 // the answers go.
@@ -99,6 +108,8 @@ class BatchCore {
 
   // At most one; nullptr: none.
   void Observe(UnitObserver* observer) { observer_ = observer; }
+  // At most one; nullptr: events are dropped.
+  void SendEvents(EventSink* sink) { event_sink_ = sink; }
   // For those who answer over several rounds: tasks run between units, on the core's thread.
   Executor& executor() { return executor_; }
   const Clock& clock() const { return clock_; }
@@ -149,6 +160,7 @@ class BatchCore {
   std::unique_ptr<state::State> state_;
   std::optional<state::Unit> unit_;
   Effects effects_memory_;  // of the last unit, for the next one
+  std::vector<state::Event> events_memory_;
   MonoTime unit_began_{};
   std::vector<Member> batch_;
   // Transactions that the open unit opens, ends or gives a write id; effects looked at so far.
@@ -160,6 +172,7 @@ class BatchCore {
   MonoTime reaper_due_{};
   std::function<void()> compactions_changed_;
   UnitObserver* observer_ = nullptr;
+  EventSink* event_sink_ = nullptr;
   absl::Status fatal_;
   Counts counts_;
 };
