@@ -148,6 +148,7 @@ ExitCode Daemon::Serve(absl::Status* status) {
   std::vector<std::string> names;
   for (const loop::Service& service : services) names.push_back(service.name);
   names.push_back(rpc::kSessionServiceName);
+  names.push_back(rpc::kEventServiceName);
   health_ = std::make_unique<rpc::HealthService>(names);
   names.push_back("grpc.health.v1.Health");
   reflection_ = std::make_unique<rpc::ReflectionService>(names);
@@ -159,6 +160,12 @@ ExitCode Daemon::Serve(absl::Status* status) {
   sessions_ = std::make_unique<rpc::SessionService>(
       sessions, rpc::MakeServices(*dependencies_), server_->core());
   streams.push_back(sessions_->MakeStreams());
+  rpc::EventService::Options events;
+  events.log = {settings_.events.max_events, settings_.events.max_memory};
+  events_ = std::make_unique<rpc::EventService>(events, server_->core());
+  streams.push_back(events_->MakeStreams());
+  lock_watch_ = std::make_unique<rpc::LockWatch>(server_->core());
+  streams.push_back(lock_watch_->MakeStreams());
   *status = server_->Start(std::move(services), std::move(streams));
   if (!status->ok()) return kExitUnavailable;
   serving_ = true;

@@ -17,7 +17,9 @@
 #include "server/duties/directory_desk.h"
 #include "server/duties/duties.h"
 #include "server/loop/loop_server.h"
+#include "server/rpc/event_service.h"
 #include "server/rpc/health_service.h"
+#include "server/rpc/lock_watch.h"
 #include "server/rpc/reflection_service.h"
 #include "server/rpc/services.h"
 #include "server/rpc/session_service.h"
@@ -84,6 +86,8 @@ class Daemon {
   std::unique_ptr<rpc::HealthService> health_;
   std::unique_ptr<rpc::ReflectionService> reflection_;
   std::unique_ptr<rpc::SessionService> sessions_;
+  std::unique_ptr<rpc::EventService> events_;
+  std::unique_ptr<rpc::LockWatch> lock_watch_;
   std::map<std::string, std::unique_ptr<ThreadExecutor>> executors_;
   std::unique_ptr<duties::Duties> duties_;
 };

@@ -340,6 +340,23 @@ void AddTxnKeys(std::vector<Setting>* table) {
       kDay));
 }
 
+void AddEventKeys(std::vector<Setting>* table) {
+  table->push_back(IntegerKey(
+      "events.max_events",
+      "65536",
+      "Events kept in memory for watchers that are behind.",
+      [](Settings & s) -> auto& { return s.events.max_events; },
+      1,
+      100'000'000));
+  table->push_back(SizeKey(
+      "events.max_memory",
+      "16MiB",
+      "Memory that these events may take; the newest unit's are always kept.",
+      [](Settings & s) -> auto& { return s.events.max_memory; },
+      int64_t{64} << 10,
+      int64_t{16} << 30));
+}
+
 void AddCompactionKeys(std::vector<Setting>* table) {
   table->push_back(BooleanKey(
       "initiator.enabled", "true", "Enqueue compactions by the thresholds below.", [
@@ -498,6 +515,7 @@ const std::vector<Setting>& SettingTable() {
     auto* made = new std::vector<Setting>();  // lives as long as the process
     AddServerKeys(made);
     AddTxnKeys(made);
+    AddEventKeys(made);
     AddCompactionKeys(made);
     AddLogKeys(made);
     return made;

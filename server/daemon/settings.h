@@ -38,6 +38,10 @@ struct Settings {
     int64_t max_components = 0;
     std::chrono::milliseconds reader_bypass{0};
   } lock;
+  struct Events {
+    int64_t max_events = 0;
+    int64_t max_memory = 0;  // bytes
+  } events;
   struct Initiator {
     bool enabled = false;
     std::chrono::milliseconds interval{0};

@@ -5,6 +5,7 @@
 #include "proto/wire/lock_wire.h"
 #include "proto/wire/page_token.h"
 #include "server/rpc/commands/lock_commands.h"
+#include "server/rpc/commands/view_commands.h"
 #include "server/rpc/services.h"
 #include "server/rpc/unary.h"
 #include "storage/base/status_macros.h"
@@ -117,6 +118,16 @@ void AddHeartbeat(const LockRow& row, Context& context, v1::Lock* lock) {
   }
 }
 
+absl::Status LockView(const v1::LockViewRebuildRequest& request,
+                      Context& context,
+                      v1::LockViewRebuildResponse* response) {
+  SKEP_ASSIGN_OR_RETURN(const state::LockViewRebuild command, wire::FromProto(request));
+  SKEP_ASSIGN_OR_RETURN(const state::ViewLockAnswer answer,
+                        context.state.LockView(command, context.now, context.unit));
+  wire::ToProto(answer, response);
+  return absl::OkStatus();
+}
+
 absl::Status List(const v1::ListLocksRequest& request,
                   Context& context,
                   v1::ListLocksResponse* response) {
@@ -127,6 +138,11 @@ absl::Status List(const v1::ListLocksRequest& request,
     wire::ToProto(row, lock);
     AddHeartbeat(row, context, lock);
     if (row.state == LockState::kWaiting) AddBlocker(row, context, lock);
+  }
+  if (command.after.is_none()) {
+    for (const state::ViewLock& view : context.state.ViewLocks(command)) {
+      wire::ToProto(view, response->add_view_rebuilds());
+    }
   }
   if (std::ssize(rows) >= command.limit) {
     response->set_next_page_token(
@@ -150,6 +166,8 @@ loop::Service MakeLockService() {
       Path("ReleaseLock"),
       {.call_class = loop::CallClass::kReserved, .registered = kHot},
       Release));
+  methods.push_back(MakeMethod<v1::LockViewRebuildRequest, v1::LockViewRebuildResponse>(
+      Path("LockViewRebuild"), {}, LockView));
   methods.push_back(
       MakeMethod<v1::ListLocksRequest, v1::ListLocksResponse>(Path("ListLocks"), {}, List));
   return service;

@@ -1,6 +1,7 @@
 #include "server/rpc/write_id_methods.h"
 
 #include "server/rpc/commands/txn_commands.h"
+#include "server/rpc/commands/view_commands.h"
 #include "server/rpc/unary.h"
 #include "storage/base/status_macros.h"
 
@@ -39,6 +40,16 @@ absl::Status GetValid(const v1::GetValidWriteIdsRequest& request,
   return absl::OkStatus();
 }
 
+absl::Status GetChanges(const v1::GetTableChangesRequest& request,
+                        Context& context,
+                        v1::GetTableChangesResponse* response) {
+  SKEP_ASSIGN_OR_RETURN(const state::GetTableChanges command, wire::FromProto(request));
+  SKEP_ASSIGN_OR_RETURN(const state::TableChanges changes,
+                        context.state.TableChangesSince(command, context.now, context.unit));
+  wire::ToProto(changes, response);
+  return absl::OkStatus();
+}
+
 absl::Status Adopt(const v1::AdoptWriteIdsRequest& request,
                    Context& context,
                    v1::AdoptWriteIdsResponse* response) {
@@ -56,6 +67,8 @@ void AddWriteIdMethods(loop::Service* service) {
       "/skep.v1.TableService/AllocateWriteIds", {.registered = kHot}, Allocate));
   service->methods.push_back(MakeMethod<v1::GetValidWriteIdsRequest, v1::GetValidWriteIdsResponse>(
       "/skep.v1.TableService/GetValidWriteIds", {.registered = kHot}, GetValid));
+  service->methods.push_back(MakeMethod<v1::GetTableChangesRequest, v1::GetTableChangesResponse>(
+      "/skep.v1.TableService/GetTableChanges", {}, GetChanges));
   service->methods.push_back(MakeMethod<v1::AdoptWriteIdsRequest, v1::AdoptWriteIdsResponse>(
       "/skep.v1.TableService/AdoptWriteIds", {}, Adopt));
 }

@@ -16,7 +16,9 @@
 
 #include "proto/wire/status_wire.h"
 #include "server/loop/loop_server.h"
+#include "server/rpc/event_service.h"
 #include "server/rpc/health_service.h"
+#include "server/rpc/lock_watch.h"
 #include "server/rpc/reflection_service.h"
 #include "server/rpc/services.h"
 #include "server/rpc/session_service.h"
@@ -29,6 +31,7 @@
 
 #include "proto/skep/v1/admin_service.grpc.pb.h"
 #include "proto/skep/v1/compaction_service.grpc.pb.h"
+#include "proto/skep/v1/event_service.grpc.pb.h"
 #include "proto/skep/v1/lock_service.grpc.pb.h"
 #include "proto/skep/v1/session_service.grpc.pb.h"
 #include "proto/skep/v1/table_service.grpc.pb.h"
@@ -59,6 +62,7 @@ class RpcFixture : public ::testing::Test {
     std::vector<std::string> names;
     for (const loop::Service& service : services) names.push_back(service.name);
     names.push_back(kSessionServiceName);
+    names.push_back(kEventServiceName);
     health_ = std::make_unique<HealthService>(names);
     reflection_ = std::make_unique<ReflectionService>(names);
     std::vector<std::unique_ptr<loop::StreamService>> streams;
@@ -67,6 +71,10 @@ class RpcFixture : public ::testing::Test {
     sessions_service_ = std::make_unique<SessionService>(
         session_options_, MakeServices(*dependencies_), server_->core());
     streams.push_back(sessions_service_->MakeStreams());
+    event_service_ = std::make_unique<EventService>(event_options_, server_->core());
+    streams.push_back(event_service_->MakeStreams());
+    lock_watch_ = std::make_unique<LockWatch>(server_->core());
+    streams.push_back(lock_watch_->MakeStreams());
     const absl::Status started = server_->Start(std::move(services), std::move(streams));
     ASSERT_TRUE(started.ok()) << started.ToString();
     channel_ = grpc::CreateChannel(server_->endpoints()[0], grpc::InsecureChannelCredentials());
@@ -76,13 +84,16 @@ class RpcFixture : public ::testing::Test {
     compactions_ = v1::CompactionService::NewStub(channel_);
     admin_ = v1::AdminService::NewStub(channel_);
     sessions_ = v1::SessionService::NewStub(channel_);
+    events_ = v1::EventService::NewStub(channel_);
   }
 
   void Stop() {
     if (!server_) return;
     pool_->Stop();
     server_->Stop(std::chrono::system_clock::now() + std::chrono::seconds(5));
-    sessions_service_.reset();  // uses the core to its end
+    sessions_service_.reset();  // these use the core to its end
+    event_service_.reset();
+    lock_watch_.reset();
     server_.reset();
   }
 
@@ -189,7 +200,10 @@ class RpcFixture : public ::testing::Test {
   std::unique_ptr<HealthService> health_;
   std::unique_ptr<ReflectionService> reflection_;
   loop::Sessions::Options session_options_;
+  EventService::Options event_options_;
   std::unique_ptr<SessionService> sessions_service_;
+  std::unique_ptr<EventService> event_service_;
+  std::unique_ptr<LockWatch> lock_watch_;
   std::unique_ptr<loop::LoopServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Txns> txns_;
@@ -198,6 +212,7 @@ class RpcFixture : public ::testing::Test {
   std::unique_ptr<Compactions> compactions_;
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<v1::SessionService::StubInterface> sessions_;
+  std::unique_ptr<v1::EventService::StubInterface> events_;
   grpc::Status last_;
 };
 
