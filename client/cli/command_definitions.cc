@@ -387,6 +387,28 @@ void DefineRows(CLI::App& app, const Choose& choose) {
       });
 }
 
+void DefineWatch(CLI::App& app, const Choose& choose) {
+  CLI::App& watch = *app.add_subcommand("watch",
+                                        "Follows what happens.\n\nExample:\n"
+                                        "  skepctl watch events --table sales.orders\n");
+  watch.require_subcommand(1);
+  Add<WatchEvents>(watch,
+                   choose,
+                   "events",
+                   "What is committed to the server, one line each, until Ctrl-C.\n\nExamples:\n"
+                   "  skepctl watch events\n"
+                   "  skepctl watch events --table sales.orders --after 41 --json\n",
+                   [](CLI::App& command, auto& draft) {
+                     command
+                         .add_option("--after",
+                                     draft.options.after,
+                                     "go on after this revision; without it from now on")
+                         ->type_name("REVISION");
+                     command.add_option("--table", draft.options.tables, "of DB or DB.TABLE only")
+                         ->type_name("TABLE");
+                   });
+}
+
 }  // namespace
 
 void DefineCommands(CLI::App& app, const Choose& choose) {
@@ -397,6 +419,7 @@ void DefineCommands(CLI::App& app, const Choose& choose) {
               [](CLI::App&, auto&) {});
   DefineShow(app, choose);
   DefineExplain(app, choose);
+  DefineWatch(app, choose);
   DefineRows(app, choose);
   DefineWork(app, choose);
   DefineTables(app, choose);

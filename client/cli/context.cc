@@ -6,10 +6,14 @@
 
 namespace skep::cli {
 
+std::string Run::endpoint() const {
+  return global().endpoint.empty() ? context_.endpoint : global().endpoint;
+}
+
 absl::StatusOr<client::Session*> Run::session() {
   if (session_ != nullptr) return session_.get();
   client::SessionOptions options;
-  options.endpoint = global().endpoint.empty() ? context_.endpoint : global().endpoint;
+  options.endpoint = endpoint();
   options.user = context_.user;
   options.agent = "skepctl " + words();
   if (global().timeout.has_value()) options.call_deadline = *global().timeout;

@@ -9,6 +9,7 @@
 #include <absl/status/statusor.h>
 
 #include "client/cli/options.h"
+#include "client/session/event_watch.h"
 #include "client/session/json_calls.h"
 #include "client/session/session_impl.h"
 #include "skep/session.h"
@@ -34,6 +35,10 @@ struct Context {
   fs::FileSystem& fs;
   std::function<absl::StatusOr<std::unique_ptr<client::Session>>(const client::SessionOptions&)>
       connect;
+  // client::WatchEvents.
+  std::function<absl::Status(
+      const std::string& endpoint, std::string_view request_json, const client::ToldEvents& told)>
+      watch_events;
   // Set by Ctrl-C while `catching_interrupts`; otherwise Ctrl-C ends the process as usual.
   const std::atomic<bool>& interrupted;
   std::function<void(bool)> catch_interrupts;
@@ -49,6 +54,8 @@ class Run {
   const GlobalOptions& global() const { return invocation_.global; }
   const std::string& words() const { return invocation_.words; }
 
+  // Of the server.
+  std::string endpoint() const;
   // Connects at the first use. Errors: kInvalidRequest for an endpoint that is none.
   absl::StatusOr<client::Session*> session();
   // JSON in, JSON out (client/session/json_calls.h).

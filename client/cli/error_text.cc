@@ -23,6 +23,8 @@ std::string_view Remedy(ErrorReason reason) {
     case ErrorReason::kOutcomeUnknown:
     case ErrorReason::kRequestIdExpired:
       return "Look what became of it before you repeat it.";
+    case ErrorReason::kWatchTooOld:
+      return "Look at what there is now (skepctl show tables), then watch without --after.";
     case ErrorReason::kStoreBusy:
     case ErrorReason::kShuttingDown:
     case ErrorReason::kOverloaded:

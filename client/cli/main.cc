@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
       .clock = clock,
       .fs = files,
       .connect = skep::client::Session::Connect,
+      .watch_events = skep::client::WatchEvents,
       .interrupted = interrupted,
       .catch_interrupts = CatchInterrupts,
   };

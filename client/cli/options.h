@@ -84,6 +84,10 @@ struct ReleaseLock {
   int64_t lock = 0;
   bool force = false;
 };
+struct WatchEvents {
+  std::string after;                // "41" or "41.3"; empty: from now on
+  std::vector<std::string> tables;  // DB[.TABLE]; empty: all
+};
 struct Compact {
   std::string resource;  // DB.TABLE[/PART]
   std::string type = "major";
@@ -134,6 +138,7 @@ using Command = std::variant<Status,
                              ExplainCompaction,
                              AbortTransactions,
                              ReleaseLock,
+                             WatchEvents,
                              Compact,
                              CreateTable,
                              RegisterTable,

@@ -4,8 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include <google/protobuf/util/json_util.h>
-
+#include "client/session/message_json.h"
 #include "client/session/session_impl.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
@@ -72,28 +71,8 @@ absl::StatusOr<Prepared> Prepare(std::string_view name, std::string_view request
   prepared.path = "/" + method->service()->full_name() + "/" + method->name();
   prepared.request = NewMessage(method->input_type());
   prepared.response = NewMessage(method->output_type());
-  auto parsed = google::protobuf::util::JsonStringToMessage(
-      google::protobuf::StringPiece(request_json.data(), request_json.size()),
-      prepared.request.get());
-  if (!parsed.ok()) {
-    return MakeError(
-        ErrorReason::kInvalidRequest,
-        "the request of " + Printable(name) + " does not fit: " + Printable(parsed.ToString()),
-        {{"field", "request"}});
-  }
+  SKEP_RETURN_IF_ERROR(MessageFromJson(request_json, name, prepared.request.get()));
   return prepared;
-}
-
-absl::StatusOr<std::string> ToJson(const Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  auto printed = google::protobuf::util::MessageToJsonString(message, &json, options);
-  if (!printed.ok()) {
-    return MakeError(ErrorReason::kInternal,
-                     "a reply cannot be shown as JSON: " + Printable(printed.ToString()));
-  }
-  return json;
 }
 
 }  // namespace
@@ -103,7 +82,7 @@ absl::StatusOr<std::string> JsonCalls::Call(std::string_view method,
   SKEP_ASSIGN_OR_RETURN(Prepared call, Prepare(method, request_json));
   SKEP_RETURN_IF_ERROR(
       session_.caller().Call(call.path, call.request, call.response, session_.CallDeadline()));
-  return ToJson(*call.response);
+  return MessageToJson(*call.response);
 }
 
 absl::StatusOr<std::string> JsonCalls::List(std::string_view method,
@@ -138,7 +117,7 @@ absl::StatusOr<std::string> JsonCalls::List(std::string_view method,
     call.request->GetReflection()->SetString(call.request.get(), token, next_token);
     call.response->Clear();
   }
-  return ToJson(*all);
+  return MessageToJson(*all);
 }
 
 }  // namespace skep::client

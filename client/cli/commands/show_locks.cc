@@ -42,6 +42,25 @@ Listing MakeListing(const Json& locks, const TimeCells& times) {
   return listing;
 }
 
+// Rebuilds of views are locks that only meet each other.
+void AddViewRebuilds(const Json& rebuilds, const TimeCells& times, Listing* listing) {
+  for (const Json& rebuild : rebuilds) {
+    listing->rows.push_back({"",
+                             "",
+                             "acquired",
+                             "VIEW_REBUILD",
+                             TableOf(Object(rebuild, "view")),
+                             IdOrNothing(Number(rebuild, "txnId")),
+                             "",
+                             times.Show(rebuild, "sinceTime"),
+                             "",
+                             Text(rebuild, "user"),
+                             Text(rebuild, "host"),
+                             Text(rebuild, "agent"),
+                             ""});
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunCommand(Run& run, const ShowLocks& options) {
@@ -58,12 +77,17 @@ absl::StatusOr<int> RunCommand(Run& run, const ShowLocks& options) {
                         run.List("LockService.ListLocks", request.dump(), run.global().limit));
   SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
   const bool all = options.resource.empty() && options.txn == 0 && !options.waiting;
-  SKEP_RETURN_IF_ERROR(PrintList(run,
-                                 reply,
-                                 {"locks",
-                                  MakeListing,
-                                  HiveLocks,
-                                  all ? "no locks are held or waited for" : "no locks match"}));
+  const bool names_only = run.global().OutputOr(Output::kTable) == Output::kName;
+  const auto make = [&](const Json& locks, const TimeCells& times) {
+    Listing listing = MakeListing(locks, times);
+    // They have no lock id.
+    if (!names_only) AddViewRebuilds(cli::List(reply, "viewRebuilds"), times, &listing);
+    return listing;
+  };
+  SKEP_RETURN_IF_ERROR(PrintList(
+      run,
+      reply,
+      {"locks", make, HiveLocks, all ? "no locks are held or waited for" : "no locks match"}));
   return kDone;
 }
 

@@ -203,6 +203,27 @@ TEST(ShowLocks, PrintsATable) {
   EXPECT_EQ(request.txn_id(), 812);
 }
 
+TEST(ShowLocks, ShowsWhoRebuildsAView) {
+  ToolWorld world;
+  world.server.On<v1::ListLocksRequest>([&world](const auto&, auto& answer) {
+    v1::ViewRebuild* rebuild = answer.add_view_rebuilds();
+    rebuild->mutable_view()->set_database("sales");
+    rebuild->mutable_view()->set_table("by_day");
+    rebuild->set_txn_id(812);
+    rebuild->set_user("ann");
+    rebuild->set_host("host1");
+    *rebuild->mutable_since_time() = world.Ago(minutes(2));
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"show", "locks"}), kDone);
+  EXPECT_EQ(world.out,
+            "STATE     TYPE          RESOURCE      TXN  HELD SINCE  USER  HOST\n"
+            "acquired  VIEW_REBUILD  sales.by_day  812  2m ago      ann   host1\n");
+  EXPECT_EQ(world.err, "");
+  EXPECT_EQ(world.Run({"show", "locks", "-o", "name"}), kDone);
+  EXPECT_EQ(world.out, "") << "it has no lock id";
+}
+
 TEST(ShowLocks, PrintsWhatHivePrints) {
   ToolWorld world;
   AddLocks(world);

@@ -96,6 +96,16 @@ struct ToolWorld : client::World {
               client::SessionPorts{
                   server, server, executor, executor, clock, random, blocker, nullptr}));
         },
+        .watch_events = [this](const std::string& endpoint,
+                               std::string_view request,
+                               const client::ToldEvents& told) -> absl::Status {
+          watched_endpoint = endpoint;
+          watched.emplace_back(request);
+          for (const std::string& message : told_events) {
+            if (!told(message)) return absl::OkStatus();
+          }
+          return watch_end;
+        },
         .interrupted = interrupted,
         .catch_interrupts = [](bool) {},
     };
@@ -115,6 +125,11 @@ struct ToolWorld : client::World {
   std::atomic<bool> interrupted{false};
   fs::PosixFileSystem files;
   client::SessionOptions connected;
+  // What a watcher is told, and how it ends then.
+  std::vector<std::string> told_events;
+  absl::Status watch_end;
+  std::string watched_endpoint;
+  std::vector<std::string> watched;  // requests
   std::string out;
   std::string err;
 };
