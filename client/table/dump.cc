@@ -172,6 +172,8 @@ std::string_view VerdictWord(acid::Verdict verdict) {
       return "aborted";
     case acid::Verdict::kInvisible:
       return "not visible";
+    case acid::Verdict::kForeign:
+      return "foreign";
   }
   return "";
 }

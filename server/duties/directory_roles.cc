@@ -51,6 +51,8 @@ DirectoryRole RoleOf(acid::Verdict verdict) {
       return DirectoryRole::kObsolete;
     case acid::Verdict::kAborted:
       return DirectoryRole::kAborted;
+    case acid::Verdict::kForeign:
+      return DirectoryRole::kForeign;
     case acid::Verdict::kInvisible:
       break;
   }

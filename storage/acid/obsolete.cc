@@ -22,8 +22,6 @@ WriteIdSnapshot CutForCleaner(const WriteIdSnapshot& write_ids, WriteId highest)
   return cut;
 }
 
-std::string_view LastComponent(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool IsInUnionDir(std::string_view path) {
   const size_t slash = path.find('/');
   return slash != std::string_view::npos && IsUnionDirName(path.substr(0, slash));
@@ -50,11 +48,8 @@ std::vector<Removal> SelectObsolete(const Listing& listing,
     Removal removal{.name = judged.name, .because = judged.because};
     if (const auto dir = acid_dirs.find(judged.name); dir != acid_dirs.end()) {
       if (dir->second->max_write_id > highest.value()) continue;
-    } else if (original_dirs.contains(judged.name)) {
-      if (!IsUnionDirName(judged.name)) continue;
-    } else {
+    } else if (!original_dirs.contains(judged.name)) {
       if (IsInUnionDir(judged.name)) continue;  // goes with its directory
-      if (ParseFileName(LastComponent(judged.name)).kind != FileKind::kOriginal) continue;
       removal.kind = RemovalKind::kFile;
     }
     removals.push_back(std::move(removal));

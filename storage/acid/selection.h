@@ -52,7 +52,8 @@ struct Visibility {
   Answer Judge(TxnId visibility) const;
 };
 
-enum class Verdict { kChosen, kObsolete, kAborted, kInvisible };
+// kForeign: beside the layout, neither read nor ever removed.
+enum class Verdict { kChosen, kObsolete, kAborted, kInvisible, kForeign };
 
 struct Judged {
   std::string name;  // directory name, or relative path of an original
@@ -70,7 +71,9 @@ struct Selection {
   std::vector<std::string> aborted;        // directories that hold nothing but aborted writes
   std::vector<int64_t> aborted_write_ids;  // of those, ascending
   bool mixes_aborted = false;              // some delta holds aborted and other ids (S-4.2)
-  std::vector<Judged> judged;  // every directory and original, in name order, with the reason
+  // Every directory and original, in name order, with the reason; of ordinary sub-directories union
+  // legs alone: of others the files in them are judged one by one.
+  std::vector<Judged> judged;
 };
 
 // Errors: kNotEnoughHistory (S-8) with metadata path, highWatermark, minOpen, base.

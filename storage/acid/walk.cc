@@ -16,6 +16,8 @@ std::string DescribeRange(int64_t first, int64_t last) {
                        : fmt::format("write ids {} to {}", first, last);
 }
 
+std::string_view LastComponent(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 std::string DescribeRange(const AcidDirName& name) {
   return DescribeRange(name.min_write_id, name.max_write_id);
 }
@@ -225,10 +227,15 @@ class Walk {
     return true;
   }
 
-  // S-7. Files without bytes hold no rows: never chosen.
+  // S-7. Files without bytes hold no rows: never chosen. What is not named as Hive names it is
+  // never called replaced: a cleaner would not touch it.
   void ChooseOriginals() {
     for (const OriginalFile& file : listing_.originals) {
-      if (selection_.base) {
+      const bool hive_names_it =
+          ParseFileName(LastComponent(file.relative_path)).kind == FileKind::kOriginal;
+      if (!hive_names_it && (selection_.base || file.size == 0)) {
+        Judge(file.relative_path, Verdict::kForeign, "not named as Hive names a data file");
+      } else if (selection_.base) {
         Judge(file.relative_path, Verdict::kObsolete, CoveredBy(*selection_.base));
       } else if (file.size == 0) {
         Judge(file.relative_path, Verdict::kInvisible, "empty file");
@@ -240,7 +247,7 @@ class Walk {
     std::ranges::sort(selection_.originals, {}, &OriginalFile::relative_path);
     if (!selection_.base) return;
     for (const std::string& dir : listing_.original_dirs) {
-      Judge(dir, Verdict::kObsolete, CoveredBy(*selection_.base));
+      if (IsUnionDirName(dir)) Judge(dir, Verdict::kObsolete, CoveredBy(*selection_.base));
     }
   }
 

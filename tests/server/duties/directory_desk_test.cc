@@ -102,6 +102,26 @@ TEST_F(DirectoryDeskTest, ListsWhatEachDirectoryIsFor) {
   EXPECT_GT(found[2].bytes, 100);
 }
 
+// The cleaner never removes them, so they are nothing that waits for it.
+TEST_F(DirectoryDeskTest, CallsForeignWhatLiesBesideABaseAndIsNotOfTheLayout) {
+  world_.CreateTable("t");
+  for (int i = 0; i < 2; ++i) world_.InsertOne("t");
+  world_.Enqueue("t", "", CompactionType::kMajor);
+  world_.WorkOnce();
+  world_.CleanOnce();
+  std::filesystem::create_directories(world_.Dir("t") + "/empty");
+  std::filesystem::create_directories(world_.Dir("t") + "/sub");
+  for (const char* name : {"README.txt", "sub/notes"}) {
+    std::ofstream(world_.Dir("t") + "/" + name) << "x";
+  }
+  SKEP_ASSERT_OK_AND_ASSIGN(const std::vector<DirectoryInfo> found, List("t"));
+  EXPECT_THAT(Shown(found),
+              ElementsAre("foreign README.txt",
+                          StartsWith("live base_0000002_v"),
+                          "foreign empty",
+                          "foreign sub/notes"));
+}
+
 TEST_F(DirectoryDeskTest, ListsPartitionsAndWhatLiesBesideThem) {
   world_.CreateTable("t", "p string");
   world_.InsertOne("t", "p=a");

@@ -51,6 +51,7 @@ struct Case {
   Names obsolete;           // sorted
   Names ignored;            // sorted
   Names aborted;            // sorted
+  Names foreign;            // sorted
   std::string missed_base;  // S-8
 };
 
@@ -70,6 +71,7 @@ void ExpectOutcome(const Case& c, const Listing& listing) {
   EXPECT_EQ(selection->aborted, c.aborted);
   EXPECT_EQ(WithVerdict(*selection, Verdict::kAborted), c.aborted);
   EXPECT_EQ(WithVerdict(*selection, Verdict::kInvisible), c.ignored);
+  EXPECT_EQ(WithVerdict(*selection, Verdict::kForeign), c.foreign);
   for (const Judged& judged : selection->judged)
     EXPECT_FALSE(judged.because.empty()) << judged.name;
 }
@@ -398,6 +400,31 @@ TEST(SelectDirectories, ReadsOriginalsOnlyWithoutABase) {  // S-7, O-3
        .read = {"base_10000001_v5"},
        .obsolete =
            {"000000_0", "000001_0", "HIVE_UNION_SUBDIR_15", "HIVE_UNION_SUBDIR_15/000000_0"}},
+      {.name = "what Hive does not name so is foreign beside a base",
+       .listing = {"000000_0",
+                   "README.txt",
+                   "part-00000.orc",
+                   "bucket_00000",
+                   "sub/",
+                   "sub/000000_0",
+                   "sub/notes",
+                   "HIVE_UNION_SUBDIR_1/",
+                   "HIVE_UNION_SUBDIR_1/readme",
+                   "empty/",
+                   "base_5_v5"},
+       .write_ids = "5:::",
+       .read = {"base_5_v5"},
+       .obsolete = {"000000_0", "HIVE_UNION_SUBDIR_1", "sub/000000_0"},
+       .foreign = {"HIVE_UNION_SUBDIR_1/readme",
+                   "README.txt",
+                   "bucket_00000",
+                   "part-00000.orc",
+                   "sub/notes"}},
+      {.name = "without a base a file with bytes may be data, one without is none",
+       .listing = {"000000_0", "part-00000.orc", "marker#0"},
+       .write_ids = "5:::",
+       .read = {"000000_0", "part-00000.orc"},
+       .foreign = {"marker"}},
   });
 }
 
