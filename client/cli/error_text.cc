@@ -8,7 +8,8 @@ namespace skep::cli {
 namespace {
 
 // What to try, where the reason alone says it.
-std::string_view Remedy(ErrorReason reason) {
+std::string_view Remedy(const absl::Status& status) {
+  const ErrorReason reason = ReasonOf(status);
   switch (reason) {
     case ErrorReason::kNoSuchTxn:
       return "Open ones: skepctl show transactions.";
@@ -37,6 +38,11 @@ std::string_view Remedy(ErrorReason reason) {
       return "Nothing was changed. Restore what is missing from a backup or move out what is "
              "foreign.";
     case ErrorReason::kInternal:
+      // With an errno it is the system that failed a call: which of the two is at fault is open.
+      if (MetadataOf(status).contains("errno")) {
+        return "Look at the filesystem and the kernel's log; if both are sound, please report it "
+               "with this line.";
+      }
       return "This is a fault of Skep. Please report it with this line.";
     default:
       return "";
@@ -79,7 +85,7 @@ std::string ErrorText(std::string_view what,
                                               : absl::StatusCodeToString(status.code());
   const std::string message = ShownMessage(status);
   if (!message.empty()) text += ": " + Sentence(message);
-  std::string_view remedy = Remedy(reason);
+  std::string_view remedy = Remedy(status);
   if (SaysIt(message, remedy)) remedy = "";
   std::string connection;
   if (reason == ErrorReason::kUnspecified && status.code() == absl::StatusCode::kUnavailable) {

@@ -54,8 +54,9 @@ class WritableFile {
 // The port to the shared filesystem: paths are absolute. Thread-safe.
 //
 // Errors: absl NOT_FOUND (no reason of its own) where the path is absent; kStorageUnwritable with
-// path and errno for EROFS, EACCES, EPERM, ENOSPC, EDQUOT on a write; kAlreadyExists; kInternal
-// with errno otherwise.
+// path and errno for EROFS, EACCES, EPERM, ENOSPC, EDQUOT on a write, kStorageUnreadable
+// likewise for what a read is refused (posix_error.h); kAlreadyExists; kInternal with errno
+// otherwise.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;

@@ -20,6 +20,10 @@ std::string_view WayOut(int error, Access access) {
       return access == Access::kWrite
                  ? "; give the user that runs this program write permission there"
                  : "; give the user that runs this program read permission there";
+    case ELOOP:
+      return "; the links there lead in a circle";
+    case EIO:
+      return "; the device or mount failed, look at the kernel's log";
     case ENOSPC:
       return "; free space or inodes on that filesystem";
     case EDQUOT:
@@ -39,6 +43,27 @@ std::string_view WayOut(int error, Access access) {
 
 bool MeansUnwritable(int error) {
   return error == EROFS || error == EACCES || error == EPERM || error == ENOSPC || error == EDQUOT;
+}
+
+// What the place has, not this program: EBADF, EINVAL and their like stay its own faults.
+bool MeansUnreadable(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+    case EIO:
+    case ESTALE:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case EMFILE:
+    case ENFILE:
+    case ENXIO:
+    case ENODEV:
+    case ENOTCONN:
+    case ETIMEDOUT:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -61,6 +86,9 @@ absl::Status PosixError(int error, std::string_view doing, const std::string& pa
     if (MeansUnwritable(error)) {
       return MakeError(ErrorReason::kStorageUnwritable, message, {{"path", path}, {"errno", name}});
     }
+  }
+  if (access == Access::kRead && MeansUnreadable(error)) {
+    return MakeError(ErrorReason::kStorageUnreadable, message, {{"path", path}, {"errno", name}});
   }
   return MakeError(ErrorReason::kInternal, message, {{"path", path}, {"errno", name}});
 }

@@ -64,6 +64,8 @@ constexpr std::array kReasons = {
     ReasonEntry{ErrorReason::kValueOutOfRange, "VALUE_OUT_OF_RANGE", StatusCode::kOutOfRange},
     ReasonEntry{
         ErrorReason::kStorageUnwritable, "STORAGE_UNWRITABLE", StatusCode::kFailedPrecondition},
+    ReasonEntry{
+        ErrorReason::kStorageUnreadable, "STORAGE_UNREADABLE", StatusCode::kFailedPrecondition},
     ReasonEntry{ErrorReason::kNoSuchSession, "NO_SUCH_SESSION", StatusCode::kNotFound},
     ReasonEntry{ErrorReason::kSessionFenced, "SESSION_FENCED", StatusCode::kFailedPrecondition},
     ReasonEntry{ErrorReason::kInternal, "INTERNAL", StatusCode::kInternal},

@@ -46,6 +46,7 @@ enum class ErrorReason {
   kCorruptFile,
   kValueOutOfRange,
   kStorageUnwritable,
+  kStorageUnreadable,
   kNoSuchSession,
   kSessionFenced,
   kInternal,

@@ -61,6 +61,7 @@ constexpr Row kTable[] = {
     {ErrorReason::kCorruptFile, "CORRUPT_FILE", Code::DATA_LOSS, false},
     {ErrorReason::kValueOutOfRange, "VALUE_OUT_OF_RANGE", Code::OUT_OF_RANGE, false},
     {ErrorReason::kStorageUnwritable, "STORAGE_UNWRITABLE", Code::FAILED_PRECONDITION, false},
+    {ErrorReason::kStorageUnreadable, "STORAGE_UNREADABLE", Code::FAILED_PRECONDITION, false},
     {ErrorReason::kNoSuchSession, "NO_SUCH_SESSION", Code::NOT_FOUND, false},
     {ErrorReason::kSessionFenced, "SESSION_FENCED", Code::FAILED_PRECONDITION, false},
     {ErrorReason::kInternal, "INTERNAL", Code::INTERNAL, false},

@@ -1,15 +1,21 @@
 #include "client/cli/error_text.h"
 
+#include <errno.h>
+
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "client/cli/exit_codes.h"
+#include "storage/fs/posix_error.h"
 #include "storage/model/errors.h"
 
 namespace skep::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kSocket[] = "unix:/run/skep/skepd.sock";
 
@@ -51,6 +57,26 @@ TEST(ErrorText, AddsDetailsWhenAskedAndForOurOwnFaults) {
       ErrorText("read", MakeError(ErrorReason::kInternal, "oops"), kSocket, Detail::kShort);
   EXPECT_THAT(internal, HasSubstr("Please report it"));
   EXPECT_THAT(internal, HasSubstr("endpoint unix:/run/skep/skepd.sock"));
+}
+
+// What the system refuses is the reader's to mend: no fault is confessed that is none.
+TEST(ErrorText, DoesNotCallWhatTheSystemRefusesAFaultOfSkep) {
+  for (const fs::Access access : {fs::Access::kRead, fs::Access::kWrite}) {
+    for (const int error : {EACCES, EPERM, EIO, ESTALE, EMFILE, ENOSPC, EROFS, EXDEV}) {
+      SCOPED_TRACE(error);
+      const std::string text =
+          ErrorText("dump", fs::PosixError(error, "list", "/w/t", access), kSocket, Detail::kShort);
+      EXPECT_THAT(text, HasSubstr("cannot list /w/t"));
+      EXPECT_THAT(text, Not(HasSubstr("fault of Skep")));
+    }
+  }
+  EXPECT_EQ(
+      ErrorText("dump",
+                fs::PosixError(EACCES, "list", "/w/t", fs::Access::kRead),
+                kSocket,
+                Detail::kShort),
+      "skepctl: cannot dump: STORAGE_UNREADABLE: cannot list /w/t: Permission denied (EACCES); "
+      "give the user that runs this program read permission there.\n");
 }
 
 TEST(ErrorText, KeepsTheCaretOfATextError) {

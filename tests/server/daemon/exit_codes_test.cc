@@ -11,6 +11,9 @@ TEST(ExitCodeOfStore, TellsWhatIsNeededFromTheReason) {
   const auto unwritable = [](const char* name) {
     return MakeError(ErrorReason::kStorageUnwritable, "x", {{"path", "/x"}, {"errno", name}});
   };
+  const auto unreadable = [](const char* name) {
+    return MakeError(ErrorReason::kStorageUnreadable, "x", {{"path", "/x"}, {"errno", name}});
+  };
   struct Case {
     absl::Status status;
     ExitCode code;
@@ -21,6 +24,8 @@ TEST(ExitCodeOfStore, TellsWhatIsNeededFromTheReason) {
       {unwritable("EROFS"), kExitNoPermission},
       {unwritable("ENOSPC"), kExitCannotCreate},
       {MakeError(ErrorReason::kStorageUnwritable, "x"), kExitCannotCreate},
+      {unreadable("EACCES"), kExitNoPermission},
+      {unreadable("EIO"), kExitIo},
       {MakeError(ErrorReason::kStoreBusy, "x"), kExitUnavailable},
       {MakeError(ErrorReason::kNotSupported, "x"), kExitConfig},
       {MakeError(ErrorReason::kCorruptStore, "x"), kExitIo},

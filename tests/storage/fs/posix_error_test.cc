@@ -42,6 +42,31 @@ TEST(PosixError, ARefusedWriteIsForTheOperatorAndSaysTheWayOut) {
   }
 }
 
+TEST(PosixError, ARefusedReadIsForTheOperatorToo) {
+  struct Case {
+    int error;
+    std::string name, way_out;
+  };
+  const std::vector<Case> cases = {
+      {EACCES, "EACCES", "read permission"},
+      {EPERM, "EPERM", "read permission"},
+      {EIO, "EIO", "kernel's log"},
+      {ESTALE, "ESTALE", "mount"},
+      {ELOOP, "ELOOP", "circle"},
+      {ENAMETOOLONG, "ENAMETOOLONG", ""},
+      {EMFILE, "EMFILE", "LimitNOFILE"},
+      {ENFILE, "ENFILE", "LimitNOFILE"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const absl::Status status = PosixError(c.error, "list", "/w/t", Access::kRead);
+    EXPECT_THAT(status, HasReason(ErrorReason::kStorageUnreadable));
+    EXPECT_EQ(MetadataOf(status), (ErrorMetadata{{"path", "/w/t"}, {"errno", c.name}}));
+    EXPECT_THAT(status,
+                HasMessage(AllOf(HasSubstr("list /w/t"), HasSubstr(c.name), HasSubstr(c.way_out))));
+  }
+}
+
 TEST(PosixError, AbsentIsNotFoundWithoutAReason) {
   for (const Access access : {Access::kRead, Access::kWrite}) {
     for (const int error : {ENOENT, ENOTDIR}) {
@@ -68,9 +93,9 @@ TEST(PosixError, EverythingElseIsInternalByName) {
   };
   const std::vector<Case> cases = {
       {EIO, Access::kWrite, "EIO"},
-      {EIO, Access::kRead, "EIO"},
-      {EACCES, Access::kRead, "EACCES"},
-      {EMFILE, Access::kRead, "EMFILE"},
+      {EBADF, Access::kRead, "EBADF"},
+      {EINVAL, Access::kRead, "EINVAL"},
+      {EISDIR, Access::kRead, "EISDIR"},
       {EXDEV, Access::kWrite, "EXDEV"},
       {99999, Access::kWrite, "99999"},
   };

@@ -159,5 +159,27 @@ TEST_F(PosixFile, InADirectoryWithoutPermissionIsUnwritable) {
   EXPECT_EQ(MetadataOf(created)["path"], dir_ / "d/f");
 }
 
+TEST_F(PosixFile, WhatMayNotBeReadIsUnreadable) {
+  ASSERT_THAT(fs_.CreateDirectories(dir_ / "d"), IsOk());
+  ASSERT_THAT(WriteSmallFile(fs_, dir_ / "f", "x"), IsOk());
+  ASSERT_EQ(::chmod(dir_.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod((dir_ / "d").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((dir_ / "f").c_str(), 0), 0);
+  const bool was_root = ::geteuid() == 0;
+  if (was_root) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const absl::Status listed = fs_.List(dir_ / "d").status();
+  const absl::Status looked_at = fs_.Stat(dir_ / "d/f").status();
+  const absl::Status opened = fs_.OpenForRead(dir_ / "f").status();
+  if (was_root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  for (const absl::Status& status : {listed, looked_at, opened}) {
+    EXPECT_THAT(status, HasReason(ErrorReason::kStorageUnreadable));
+    EXPECT_EQ(MetadataOf(status)["errno"], "EACCES");
+  }
+}
+
 }  // namespace
 }  // namespace skep::fs
