@@ -68,7 +68,18 @@ Effects EraseUnit() {
           EraseLock{LockId(12)},
           EraseCompaction{CompactionId(13)},
           ForgetResolved{CommitSeq(300)},
+          EraseReplica{"copy of 'east'", TxnId(1017)},
+          EraseViewLock{{"sales", "by_day"}},
           Put<CounterRow>{{CommitSeq(35), TxnId(18), LockId(9), CompactionId(7), TableId(4), 41}}};
+}
+
+// A row of each type.
+Effects PutUnit() {
+  const auto since = Timestamp(std::chrono::milliseconds(1'790'812'800'011));
+  Effects unit = SampleUnit();
+  unit.insert(unit.end() - 1,
+              {SampleReplica(), Put<ViewLockRow>{{{"sales", "by_day"}, TxnId(17), since}}});
+  return unit;
 }
 
 TEST(Record, HoldsEveryEffect) {
@@ -103,7 +114,7 @@ TEST(Record, HasTheBytesOfItsFormat) {
             "534b525584b1429f320000000d82b1390e0000000000000022000000000000002300000000000000"
             "2102220423062408250a03703d32260c0e271012281429121003703d31022a1603703d332b182c1a"
             "2dd804014624120e0852000000000000");
-  EXPECT_EQ(BytesToHex(Encode(SampleUnit(), CommitSeq(33))),
+  EXPECT_EQ(BytesToHex(Encode(PutUnit(), CommitSeq(33))),
             "534b5255a429552d5d02000075a9c9430f0000000000000021000000000000002200000000000000"
             "0222033e40829096cc9e6805616c69636506686f73742d31106c6f6164657220276e696768746c79"
             "27c0cf24010101033a1e3801000410140205060573616c6573066f726465727301011a2f77617265"
@@ -193,7 +204,7 @@ TEST(Record, StopsAtATagItDoesNotKnow) {
   header.seq = CommitSeq(7);
   header.effects = 1;
   Effects effects;
-  for (const char tag : {'\0', '\x11', '\x20', '\x3f', '\x40', '\xff'}) {
+  for (const char tag : {'\0', '\x13', '\x20', '\x30', '\x40', '\xff'}) {
     body[0] = tag;
     const absl::Status status = DecodeBody(header, body, effects);
     EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
@@ -209,7 +220,7 @@ TEST(Record, ReadsAnyBodyOrSaysNo) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   int refused = 0;
-  for (const Effects& unit : {SampleUnit(), EraseUnit()}) {
+  for (const Effects& unit : {PutUnit(), EraseUnit()}) {
     const std::string record = Encode(unit);
     const auto header = ReadRecordHeader(record, kSalt);
     const std::string body(*BodyOf(*header, record));

@@ -4,8 +4,8 @@
 
 namespace skep::meta {
 
-// One row of each type, every field different from its default: what the checked-in dumps hold
-// (the change of the table is what migrations assume).
+// One row of each type that schema 1 has, every field different from its default: what the
+// checked-in dumps hold (the change of the table is what migrations assume).
 inline Effects SampleUnit() {
   const auto at = [](int64_t ms) { return Timestamp(std::chrono::milliseconds(ms)); };
   TxnRow txn{TxnId(17),
@@ -109,9 +109,16 @@ inline Effects SampleUnit() {
   };
 }
 
-inline StoredState SampleState() {
+// What came with schema 4.
+inline Effect SampleReplica() {
+  return Put<ReplicaRow>{{"copy of 'east'", TxnId(1017), TxnId(17)}};
+}
+
+// What a dump of schema `version` holds.
+inline StoredState SampleState(int version) {
   StoredState state;
   ApplyEffects(state, SampleUnit());
+  if (version >= 4) ApplyEffects(state, {SampleReplica()});
   return state;
 }
 
