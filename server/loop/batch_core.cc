@@ -252,7 +252,8 @@ void BatchCore::Park(LockId lock, LockWaiter& waiter, MonoTime deadline) {
   if (deadline != MonoTime::max()) {
     timer = executor_.PostAt(deadline, [this, lock] { AnswerWaiting(lock); });
   }
-  waiters_.Add(lock, {&waiter, unit_->seq(), timer});
+  // A unit without effects did not queue the request: its failure would say nothing of it.
+  waiters_.Add(lock, {&waiter, unit_->empty() ? CommitSeq() : unit_->seq(), timer});
 }
 
 void BatchCore::AnswerWaiting(LockId lock) {

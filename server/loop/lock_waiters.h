@@ -26,7 +26,7 @@ class LockWaiters {
  public:
   struct Entry {
     LockWaiter* waiter = nullptr;
-    CommitSeq unit;  // the unit that queued the request, or was open when a repeat came
+    CommitSeq unit;  // that queued the request, or was open when a repeat came; 0: an earlier one
     std::optional<Executor::TimerId> timer;  // its time to wait; none: as long as it takes
   };
 

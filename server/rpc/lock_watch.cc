@@ -91,6 +91,8 @@ class LockWatch::Look final : public loop::Command {
   std::vector<v1::WatchLockResponse> states_;
 };
 
+LockWatch::LockWatch(loop::BatchCore& core) : core_(core) {}
+
 LockWatch::~LockWatch() {
   for (auto& [stream, watcher] : watchers_) Forget(watcher);
 }

@@ -20,7 +20,7 @@ class LockWatch final : public loop::StreamHandler {
   static constexpr size_t kMaxWatchers = 1'000;
 
   // `core` must outlive it, and must not run any more once it is gone.
-  explicit LockWatch(loop::BatchCore& core) : core_(core) {}
+  explicit LockWatch(loop::BatchCore& core);
   ~LockWatch() override;
 
   // To be given to the transport; borrows this.

@@ -219,6 +219,11 @@ TEST_F(EventCallsTest, CutAWatcherThatDoesNotReadAndNobodyElse) {
   ASSERT_TRUE(good.begun());
   SetProperty("orders", "the end");
   EXPECT_EQ(good.Read(1)[0].properties_changed().set().at("note"), "the end");
+  OnLoop([this] {
+    const loop::EventLog& log = event_service_->log();
+    EXPECT_LE(log.end() - log.begin(), 20) << "what it did not read is not kept for it";
+    EXPECT_LT(log.bytes(), 21 * 61'000);
+  });
   EXPECT_THAT(slow.End(), HasReason(ErrorReason::kOverloaded));
 }
 

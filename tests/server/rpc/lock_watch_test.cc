@@ -5,7 +5,7 @@
 #include <map>
 
 #include "storage/model/errors.h"
-#include "tests/server/rpc/fake_stream.h"
+#include "tests/server/rpc/watcher_stream.h"
 #include "tests/server/rpc/rpc_fixture.h"
 
 namespace skep::rpc {
@@ -16,7 +16,7 @@ using testing::HasReason;
 using ::testing::IsEmpty;
 using testing::IsOk;
 using ::testing::Pair;
-using Watch = FakeStream<v1::WatchLockResponse>;
+using Watch = WatcherStream<v1::WatchLockResponse>;
 
 class LockWatchTest : public StreamFixture {
  protected:

@@ -231,7 +231,7 @@ TEST(SqliteStore, GoesOnAfterAFullDisk) {
   RandomEffects random(1);
   StoredState expected;
   for (int i = 0; i < 10; ++i) {
-    const Effects unit = random.NextUnit(4);
+    const Effects unit = random.NextUnit(12);  // of several pages
     vfs.Fail(Mask(VfsCall::kWrite), 1 + i % 5, SQLITE_FULL, FaultVfs::Span::kFromThere);
     const absl::Status refused = store->Append(unit);
     EXPECT_THAT(refused, HasReason(ErrorReason::kStoreFull));

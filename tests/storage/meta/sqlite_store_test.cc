@@ -95,12 +95,13 @@ TEST(SqliteStore, IsSetUpAsTheDocumentsSay) {
   Shell shell(options.path);
   EXPECT_EQ(shell.Query("PRAGMA journal_mode"), "wal\n");
   EXPECT_EQ(shell.Query("PRAGMA application_id"), "1397441872\n");
-  EXPECT_EQ(shell.Query("PRAGMA user_version"), "4\n");
+  EXPECT_EQ(shell.Query("PRAGMA user_version"), "5\n");
   EXPECT_EQ(shell.Query("SELECT version, name, applied_at, program FROM schema_migrations"),
             "1|first schema|2026-10-01T00:00:00.000Z|test 1\n"
             "2|store identity|2026-10-01T00:00:00.000Z|test 1\n"
             "3|pins of ended transactions|2026-10-01T00:00:00.000Z|test 1\n"
-            "4|replicated transactions|2026-10-01T00:00:00.000Z|test 1\n");
+            "4|replicated transactions|2026-10-01T00:00:00.000Z|test 1\n"
+            "5|sources and rebuilds of views|2026-10-01T00:00:00.000Z|test 1\n");
   EXPECT_EQ(shell.Query("SELECT count(*) FROM pragma_table_list WHERE type = 'table' AND schema = "
                         "'main' AND strict = 0 AND name NOT LIKE 'sqlite%'"),
             "0\n");

@@ -22,7 +22,7 @@
 namespace skep::rpc {
 
 template <class Response>
-class FakeStream final : public loop::Stream {
+class WatcherStream final : public loop::Stream {
  public:
   int method() const override { return 0; }
   void WriteBytes(std::string message) override {
