@@ -112,6 +112,7 @@ class Told final : public EventSink {
 
 class EventSinkTest : public CoreFixture {};
 
+// NTF-1
 TEST_F(EventSinkTest, HearsOfDurableUnitsOnlyAndAfterTheirAnswers) {
   Told told;
   core_->SendEvents(&told);

@@ -98,6 +98,7 @@ class EventCallsTest : public RpcFixture {
   }
 };
 
+// NTF-2
 TEST_F(EventCallsTest, TellEverythingThatIsCommittedInOrder) {
   Watch watch(*events_, {});
   ASSERT_TRUE(watch.begun());
@@ -148,6 +149,7 @@ TEST_F(EventCallsTest, GoOnWithoutAGapAfterABreak) {
   EXPECT_EQ(events[0].opened().first_txn_id(), missed);
 }
 
+// NTF-6
 TEST_F(EventCallsTest, GoOnOverARestartForWhoHadSeenEverything) {
   const int64_t txn = OpenTxn();
   v1::Revision lagging;

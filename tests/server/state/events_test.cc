@@ -95,6 +95,7 @@ TEST_F(EventsTest, TellOfATransactionFromItsOpenToItsCommit) {
   EXPECT_THAT(Told(), IsEmpty()) << "a repeat is no fact";
 }
 
+// NTF-4
 TEST_F(EventsTest, GatherWhatOneUnitDoesToMany) {
   server_.MakeTable("t");
   server_.Do([](State& s, Now now, Unit& u) {
