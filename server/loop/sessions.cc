@@ -81,7 +81,7 @@ void Sessions::SessionMessageArrived(Stream& stream, std::string bytes) {
   if (!status.ok()) return EndStream(stream, status);
   const SessionPtr session = streams_[&stream];
   session->heard = Now();
-  status = Acknowledge(*session, message.rest);
+  if (!first) status = Acknowledge(*session, message.rest);
   if (status.ok()) status = RunAll(session, message.operations, shared);
   if (!status.ok()) return EndStream(stream, status);
   if (!message.rest.end()) return;
@@ -118,6 +118,7 @@ absl::Status Sessions::Hello(Stream& stream, const v1::SessionRequest& message) 
     }
     session = std::make_shared<Session>(options_.limits);
     session->id = claim.id;
+    SKEP_RETURN_IF_ERROR(Acknowledge(*session, message));
     sessions_[claim.id] = session;
   }
   session->epoch = claim.epoch;

@@ -62,6 +62,7 @@ class Sessions final : public StreamHandler, private UnitObserver, private Opera
   MonoTime Now() const { return core_.clock().MonoNow() - stalled_; }
 
   void SessionMessageArrived(Stream& stream, std::string bytes);
+  // With what the message acknowledges: a stream that goes on must not bring that again.
   absl::Status Hello(Stream& stream, const v1::SessionRequest& message);
   absl::Status Acknowledge(Session& session, const v1::SessionRequest& message);
   absl::Status RunAll(const SessionPtr& session,
