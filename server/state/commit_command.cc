@@ -9,6 +9,7 @@
 #include "server/state/errors.h"
 #include "server/state/impl.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/partition_value.h"
 
 namespace skep::state {
 
@@ -185,6 +186,10 @@ absl::StatusOr<Write> State::Impl::CheckWrite(const TxnFacts& txn,
   Write write{table.id, "", op};
   if (!partition.empty()) {
     SKEP_ASSIGN_OR_RETURN(write.partition, CanonicalPartition(table, partition));
+    if (!registry.HasPartition(table.id, write.partition)) {
+      SKEP_ASSIGN_OR_RETURN(const PartitionSpec spec, ParsePartition(write.partition));
+      SKEP_RETURN_IF_ERROR(CheckPartitionValues(spec, table.schema.partition_columns));
+    }
   }
   return write;
 }

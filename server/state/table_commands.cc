@@ -9,10 +9,15 @@
 #include "server/state/impl.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/model/known_properties.h"
+#include "storage/model/partition_value.h"
 
 namespace skep::state {
 
 namespace {
+
+// A row id has 12 bits for its bucket.
+constexpr int32_t kMaxBuckets = 4095;
 
 void AddSchema(Fingerprint& print, const TableSchema& schema) {
   for (const auto* columns : {&schema.columns, &schema.partition_columns}) {
@@ -45,6 +50,12 @@ absl::Status CheckSchema(const TableSchema& schema) {
       if (names.insert(column.name).second) continue;
       return InvalidField("columns", fmt::format("\"{}\" occurs twice", column.name));
     }
+  }
+  if (schema.bucketing.count > kMaxBuckets) {
+    return InvalidField("bucketing.count",
+                        fmt::format("{} buckets are more than the {} that row ids can name",
+                                    schema.bucketing.count,
+                                    kMaxBuckets));
   }
   return absl::OkStatus();
 }
@@ -98,6 +109,13 @@ absl::Status CheckKindStays(const TableRow& table, const Properties& properties)
                    {{"table", table.name.ToString()}, {"operation", "set properties"}});
 }
 
+// What lies in a directory that is taken over.
+absl::Status CheckFoundPartition(const TableRow& row, const std::string& partition) {
+  SKEP_ASSIGN_OR_RETURN(const PartitionSpec spec, ParsePartition(partition));
+  return Annotate(CheckPartitionValues(spec, row.schema.partition_columns),
+                  fmt::format("{}/{}", row.location, partition));
+}
+
 }  // namespace
 
 absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnFacts& txn,
@@ -138,6 +156,7 @@ absl::StatusOr<TableInfo> State::Create(const CreateTable& command, Now now, Uni
   SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
   if (!command.external) {
     SKEP_RETURN_IF_ERROR(CheckManaged(command.name, command.properties));
+    SKEP_RETURN_IF_ERROR(CheckPropertyValues(command.properties));
   }
   SKEP_RETURN_IF_ERROR(s.registry.CheckFree(command.name, command.location, command.request));
   TableRow row;
@@ -202,6 +221,8 @@ absl::StatusOr<TableInfo> State::Register(const RegisterTable& command, Now now,
   if (known != nullptr) return s.CreatedBefore(*known, command.name);
   SKEP_RETURN_IF_ERROR(CheckSchema(command.schema));
   SKEP_RETURN_IF_ERROR(CheckLocationForm(command.location));
+  if (command.kind != TableKind::kExternal)
+    SKEP_RETURN_IF_ERROR(CheckPropertyValues(command.properties));
   SKEP_RETURN_IF_ERROR(CheckForeignId("valid_write_ids", command.highest_write_id.value()));
   SKEP_RETURN_IF_ERROR(CheckForeignId("valid_txns", command.adopted_txn_bound.value()));
   for (int64_t id : command.aborted_write_ids) {
@@ -226,6 +247,7 @@ absl::StatusOr<TableInfo> State::Register(const RegisterTable& command, Now now,
   std::vector<std::string> partitions;
   for (const std::string& partition : command.partitions) {
     SKEP_ASSIGN_OR_RETURN(partitions.emplace_back(), CanonicalPartition(row, partition));
+    SKEP_RETURN_IF_ERROR(CheckFoundPartition(row, partitions.back()));
   }
   const TableId id =
       s.AddTable(std::move(row), Impl::Added::kRegistered, command.aborted_write_ids, now, unit);
@@ -312,6 +334,7 @@ absl::Status State::SetProperties(const TableName& name,
   if (properties == found->properties) return absl::OkStatus();
   if (found->kind != TableKind::kExternal) {
     SKEP_RETURN_IF_ERROR(CheckManaged(name, properties));
+    SKEP_RETURN_IF_ERROR(CheckPropertyValues(set));
     SKEP_RETURN_IF_ERROR(CheckKindStays(*found, properties));
   }
   PropertiesEvent changed{s.EventTableOf(found->id), {}};
