@@ -171,6 +171,7 @@ void BatchCore::Publish() {
   std::vector<Member> batch = CloseUnit();
   // What is answered may begin the next unit.
   std::vector<state::Event> events = std::exchange(events_memory_, {});
+  last_unit_ = batch.size();
   for (Member& member : batch) member.command->Durable();
   AnswerNotices();
   batch.clear();

@@ -85,6 +85,8 @@ class BatchCore {
   // Something waits for a Flush.
   bool HasUnit() const { return unit_ && !unit_->empty(); }
   bool UnitIsFull() const;
+  // How many waited for the last unit that was written.
+  size_t last_unit() const { return last_unit_; }
   // Ends the open unit. No-op without one.
   void Flush();
   // Nothing waits: the store may tidy up.
@@ -163,6 +165,7 @@ class BatchCore {
   std::vector<state::Event> events_memory_;
   MonoTime unit_began_{};
   std::vector<Member> batch_;
+  size_t last_unit_ = 0;
   // Transactions that the open unit opens, ends or gives a write id; effects looked at so far.
   absl::flat_hash_set<TxnId> touched_;
   size_t seen_effects_ = 0;

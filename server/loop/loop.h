@@ -12,8 +12,8 @@ namespace skep::loop {
 
 // The order of things, once per round:
 //   1 wait for an event (not while a unit is open)   2 decide it and all others that have arrived,
-//   until the unit is full   3 what other threads posted   4 write, sync, publish, answer   5
-//   timers that are due.
+//   and, where many call, that arrive after a short pause, until the unit is full   3 what other
+//   threads posted   4 write, sync, publish, answer   5 timers that are due.
 // So a batch forms by itself, and every arrival is seen before a timer runs: a lease whose
 // heartbeat waits in the queue is not ended. Confined to the thread that calls it.
 class Loop {
@@ -39,6 +39,8 @@ class Loop {
 
  private:
   MonoTime WaitUntil(MonoTime now);
+  // The next event, if one comes soon.
+  Transport::Got Linger();
   void RunTimers(bool drained);
 
   BatchCore& core_;

@@ -15,12 +15,23 @@ class ScriptedTransport final : public Transport {
   explicit ScriptedTransport(testing::ManualClock& clock) : clock_(clock) {}
 
   void Add(std::function<void()> event) { events_.push_back(std::move(event)); }
+  // Arrives when the queue was looked at in vain so many times, `pause` apart.
+  void AddLater(int looks, std::chrono::microseconds pause, std::function<void()> event) {
+    later_ = {looks, pause, std::move(event)};
+  }
   void Close() { closed_ = true; }
 
   Got Next(MonoTime deadline) override {
     ++calls_;
     waited_ = deadline != MonoTime::min();
     if (!events_.empty()) return Got::kEvent;
+    if (later_.event) {
+      if (later_.looks-- == 0) {
+        Add(std::exchange(later_.event, nullptr));
+        return Got::kEvent;
+      }
+      clock_.Advance(later_.pause);
+    }
     if (closed_) return Got::kClosed;
     if (waited_ && deadline > clock_.MonoNow()) clock_.Advance(deadline - clock_.MonoNow());
     return Got::kNothing;
@@ -35,7 +46,13 @@ class ScriptedTransport final : public Transport {
 
  private:
   testing::ManualClock& clock_;
+  struct Later {
+    int looks = 0;
+    std::chrono::microseconds pause{0};
+    std::function<void()> event;
+  };
   std::deque<std::function<void()>> events_;
+  Later later_;
   bool closed_ = false;
   bool waited_ = false;
   int calls_ = 0;
@@ -59,6 +76,35 @@ TEST_F(LoopTest, WhatHasArrivedBecomesOneUnit) {
   ASSERT_TRUE(loop->Round());
   EXPECT_EQ(store_.units(), 1);
   for (const auto& outcome : outcomes) EXPECT_TRUE(outcome->answered);
+}
+
+TEST_F(LoopTest, WhereManyCallTheUnitWaitsForWhoComesAfterAShortPause) {
+  struct Case {
+    const char* name;
+    int callers_before;
+    int looks;
+    std::chrono::microseconds pause;
+    bool joins;
+  };
+  for (const Case& c : {Case{"many, soon", 4, 3, std::chrono::microseconds(5), true},
+                        Case{"few, soon", 3, 3, std::chrono::microseconds(5), false},
+                        Case{"many, late", 4, 3, std::chrono::microseconds(20), false},
+                        Case{"many, on a clock that stands", 4, 1000, {}, false}}) {
+    SCOPED_TRACE(c.name);
+    Open();
+    auto loop = MakeLoop();
+    std::vector<TxnId> ids(static_cast<size_t>(c.callers_before) + 2);
+    for (int i = 0; i < c.callers_before; ++i) transport_.Add([&, i] { StartOpen(&ids[i]); });
+    ASSERT_TRUE(loop->Round());
+    const int64_t units = store_.units();
+    transport_.Add([&] { StartOpen(&ids[c.callers_before]); });
+    transport_.AddLater(c.looks, c.pause, [&] { StartOpen(&ids[c.callers_before + 1]); });
+    ASSERT_TRUE(loop->Round());
+    EXPECT_EQ(store_.units(), units + 1);
+    EXPECT_EQ(!ids.back().is_none(), c.joins);
+    transport_.AddLater(0, {}, [] {});
+    ASSERT_TRUE(loop->Round());
+  }
 }
 
 TEST_F(LoopTest, AFullUnitIsWrittenAlthoughMoreHasArrived) {
