@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include <absl/container/flat_hash_map.h>
 
 #include "server/state/state.h"
 #include "storage/model/rows.h"
@@ -60,7 +61,7 @@ class RequestRing {
   int64_t capacity_;
   int64_t next_ = 0;               // slot
   std::vector<RequestRow> slots_;  // grows to capacity_
-  std::unordered_map<Id, int64_t, RequestIdHash> by_id_;
+  absl::flat_hash_map<Id, int64_t, RequestIdHash> by_id_;
 };
 
 }  // namespace skep::state

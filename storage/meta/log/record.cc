@@ -1,5 +1,6 @@
 #include "storage/meta/log/record.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
@@ -185,6 +186,9 @@ std::optional<std::string_view> BodyOf(const RecordHeader& header, std::string_v
 }
 
 absl::Status DecodeBody(const RecordHeader& header, std::string_view body, Effects& effects) {
+  // Each takes a byte at least; by doubling, since unit follows unit.
+  const size_t all = effects.size() + std::min<size_t>(header.effects, body.size());
+  if (all > effects.capacity()) effects.reserve(std::max(all, 2 * effects.capacity()));
   FieldReader reader(body);
   for (uint32_t i = 0; i < header.effects && reader.ok(); ++i) {
     const uint8_t tag = reader.Byte();
