@@ -33,7 +33,9 @@ absl::StatusOr<std::unique_ptr<MetaStore>> OpenStore(StoreForm form,
 absl::StatusOr<std::vector<std::string>> CheckStore(const LogStoreOptions& options,
                                                     SqliteStore::Depth depth) {
   const std::string& path = options.tables.path;
-  if (absl::IsNotFound(fs::PosixFileSystem().Stat(path).status())) {
+  fs::PosixFileSystem system_fs;
+  fs::FileSystem& fs = options.fs != nullptr ? *options.fs : system_fs;
+  if (absl::IsNotFound(fs.Stat(path).status())) {
     return MakeError(ErrorReason::kStorageUnwritable,
                      fmt::format("there is no store {}; give the path of one", Printable(path)),
                      {{"path", path}, {"errno", "ENOENT"}});
