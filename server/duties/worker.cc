@@ -129,7 +129,7 @@ void Worker::Work(const state::ClaimedCompaction& claimed) {
        {"txn_id", row_.txn.value()},
        {"highest_write_id", row_.highest_write_id.value()}});
   SweepLeftovers(claimed, dir);
-  Conclude(compact::RunCompaction(fs_, RequestOf(claimed, dir)), dir);
+  Conclude(options_.merge(fs_, RequestOf(claimed, dir)), dir);
 }
 
 // Temporary directories of compactors that ended without tidying up: killed, or cut off from the

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <absl/status/statusor.h>
+
 #include "server/duties/claim_watch.h"
 #include "server/duties/command_port.h"
 #include "server/duties/pacer.h"
@@ -37,6 +39,10 @@ class Worker {
     int publish_attempts = 10;
     // For tests that kill or fail at a step of the job (compact::kStep…), and after "published".
     std::function<void(std::string_view)> at_step;
+    // Does the work of one compaction; another one for the simulation, whose files are its own.
+    std::function<absl::StatusOr<compact::CompactionResult>(fs::FileSystem&,
+                                                            const compact::CompactionRequest&)>
+        merge = compact::RunCompaction;
   };
 
   // All must outlive the worker.
