@@ -15,13 +15,22 @@ namespace skep::sim {
 // does not stand still.
 class Actor {
  public:
-  Actor(Scheduler& scheduler, std::string name, std::function<void(Actor&)> script)
+  // `process`: one that it shares with others, as a thread of theirs; null: one of its own.
+  Actor(Scheduler& scheduler,
+        std::string name,
+        std::function<void(Actor&)> script,
+        std::shared_ptr<Process> process = nullptr)
       : scheduler_(scheduler),
-        process_(std::make_shared<Process>(Process{std::move(name), {}, false})),
+        name_(std::move(name)),
+        process_(process ? std::move(process)
+                         : std::make_shared<Process>(Process{name_, {}, false})),
         fiber_([this, script = std::move(script)] { script(*this); }) {}
 
-  const std::string& name() const { return process_->name; }
+  const std::string& name() const { return name_; }
   const std::shared_ptr<Process>& process() const { return process_; }
+
+  // The one whose script runs now.
+  static Actor& Current() { return *current_; }
 
   // ---- inside the script ----
 
@@ -49,27 +58,28 @@ class Actor {
   bool Poll() {
     if (fiber_.ended() || process_->paused_until > scheduler_.now()) return false;
     if (waits_for_ && !waits_for_()) return false;
+    current_ = this;
     fiber_.Resume();
+    current_ = nullptr;
     return true;
   }
 
  private:
+  static inline Actor* current_ = nullptr;
+
   Scheduler& scheduler_;
+  const std::string name_;
   const std::shared_ptr<Process> process_;
   std::function<bool()> waits_for_;
   Fiber fiber_;
 };
 
-// How production code that blocks its caller waits inside a script.
+// How production code that blocks its caller waits inside a script, whoever's it is.
 class ActorBlocker final : public client::Blocker {
  public:
-  explicit ActorBlocker(Actor& actor) : actor_(actor) {}
   void Wait(absl::Notification& done) override {
-    actor_.WaitFor([&done] { return done.HasBeenNotified(); });
+    Actor::Current().WaitFor([&done] { return done.HasBeenNotified(); });
   }
-
- private:
-  Actor& actor_;
 };
 
 }  // namespace skep::sim

@@ -20,9 +20,9 @@ class ClientLife {
       : link(std::make_shared<Link>(Link{actor.process(), {}, false})),
         executor(world.scheduler(), actor.process()),
         beat_executor(world.scheduler(), actor.process()),
-        blocker(actor),
         calls(std::make_unique<SimTransport>(world.network(), link)),
-        beats(std::make_unique<SimTransport>(world.network(), link)) {}
+        beats(std::make_unique<SimTransport>(world.network(), link)),
+        connector(std::make_unique<SimConnector>(world.streams(), link)) {}
   ~ClientLife() {
     link->dead = true;
     executor.Stop();
@@ -37,6 +37,7 @@ class ClientLife {
   ActorBlocker blocker;
   std::unique_ptr<SimTransport> calls;
   std::unique_ptr<SimTransport> beats;
+  std::unique_ptr<SimConnector> connector;
 };
 
 inline client::RetryOptions ShortRetries() {
@@ -47,5 +48,7 @@ inline client::RetryOptions ShortRetries() {
 
 // A refusal that no client may ever meet, whatever it did: a promise is broken behind it.
 void CheckRefusal(World& world, const std::string& who, const absl::Status& status);
+// What the refusal of its commit says about a transaction.
+void NoteRefusedCommit(World& world, TxnId txn, const absl::Status& status);
 
 }  // namespace skep::sim

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "server/duties/command_port.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
@@ -17,25 +16,6 @@ namespace {
 constexpr std::chrono::milliseconds kLongestSleep{500};
 
 }  // namespace
-
-// ---- the store, watched ----
-
-absl::StatusOr<StoredState> WatchedStore::Load() {
-  SKEP_ASSIGN_OR_RETURN(StoredState state, store_->Load());
-  truth_.Loaded(state);
-  return state;
-}
-
-absl::Status WatchedStore::Append(const Effects& effects) {
-  const absl::Status status = store_->Append(effects);
-  const ErrorReason reason = ReasonOf(status);
-  if (status.ok()) {
-    truth_.Stored(effects);
-  } else if (reason != ErrorReason::kStoreFull && reason != ErrorReason::kStoreBusy) {
-    truth_.Unknown(effects);
-  }
-  return status;
-}
 
 // ---- what the services and the cleaner stand on ----
 
@@ -56,31 +36,6 @@ class Daemon::CommandPort final : public duties::CommandPort {
   bool closed_ = false;
 };
 
-class Daemon::NoDirectories final : public rpc::DirectoryPort {
- public:
-  void Scan(rpc::RegisterScan, Done<rpc::RegisterFindings> done) override { done(None()); }
-  void ListDirectories(TableName,
-                       std::string,
-                       Done<std::vector<rpc::DirectoryEntry>> done) override {
-    done(None());
-  }
-  void ExplainCleaner(std::optional<TableName>,
-                      Done<std::vector<rpc::CleanerEntry>> done) override {
-    done(None());
-  }
-  void ExplainCompaction(TableName,
-                         std::string,
-                         Done<std::vector<rpc::CompactionDecision>> done) override {
-    done(None());
-  }
-
- private:
-  static absl::Status None() {
-    return MakeError(
-        ErrorReason::kNotSupported, "not in the simulation", {{"what", "directories"}});
-  }
-};
-
 // ---- life and death ----
 
 Daemon::Daemon(const Options& options,
@@ -97,8 +52,7 @@ Daemon::Daemon(const Options& options,
       truth_(truth),
       report_(std::move(report)),
       trace_(std::move(trace)),
-      vfs_(disk, scheduler.clock()),
-      directories_(std::make_unique<NoDirectories>()) {
+      vfs_(disk, scheduler.clock()) {
   facts_.warehouse_roots = {"/w"};
 }
 
@@ -106,7 +60,7 @@ Daemon::~Daemon() {
   if (up()) Destroy();
 }
 
-absl::Status Daemon::Open() {
+meta::LogStoreOptions Daemon::StoreOptions() {
   meta::LogStoreOptions store;
   store.tables.path = options_.store_path;
   store.tables.vfs = vfs_.name();
@@ -125,8 +79,12 @@ absl::Status Daemon::Open() {
   store.apply_soon_bytes = 32 << 10;
   store.slice_bytes = 8 << 10;
   store.backlog_bytes = 256 << 10;
+  return store;
+}
+
+absl::Status Daemon::Open() {
   SKEP_ASSIGN_OR_RETURN(std::unique_ptr<meta::MetaStore> opened,
-                        meta::OpenStore(options_.form, store));
+                        meta::OpenStore(options_.form, StoreOptions()));
   if (options_.wrap_store) opened = options_.wrap_store(std::move(opened));
   auto watched = std::make_unique<WatchedStore>(std::move(opened), truth_);
   watched_ = watched.get();
@@ -143,7 +101,6 @@ bool Daemon::Start() {
   process_ =
       std::make_shared<Process>(Process{fmt::format("daemon-{}", counts_.starts), {}, false});
   executor_ = std::make_unique<SimExecutor>(scheduler_, process_);
-  cleaner_executor_ = std::make_unique<SimExecutor>(scheduler_, process_);
   const int64_t failed_syncs = disk_.failed_syncs();
   const absl::Status opened = Open();
   if (!opened.ok()) {
@@ -155,22 +112,7 @@ bool Daemon::Start() {
     Destroy();
     return false;
   }
-  commands_ = std::make_unique<CommandPort>(*this);
-  dependencies_ = std::make_unique<rpc::Dependencies>(
-      rpc::Dependencies{*port_, *executor_, warehouse_, *directories_, facts_});
-  services_.push_back(rpc::MakeTransactionService());
-  services_.push_back(rpc::MakeTableService(*dependencies_));
-  services_.push_back(rpc::MakeLockService());
-  services_.push_back(rpc::MakeCompactionService());
-  for (loop::Service& service : services_) {
-    for (loop::Method& method : service.methods) methods_[method.path] = &method;
-  }
-  duties::Cleaner::Options cleaner;
-  cleaner.retry = std::chrono::seconds(5);
-  cleaner_ = std::make_unique<duties::Cleaner>(
-      std::move(cleaner), *commands_, *cleaner_executor_, scheduler_.clock(), warehouse_);
-  core_->OnCompactions([this] { cleaner_->Wake(); });
-  cleaner_->Start();
+  Serve();
   loop_ = std::make_unique<loop::Loop>(*core_, queue_, *loop_executor_, scheduler_.clock());
   loop_executor_->SetWake([this] { ScheduleRound(scheduler_.now()); });
   units_seen_ = core_->counts().units;
@@ -182,6 +124,38 @@ bool Daemon::Start() {
   ScheduleRound(scheduler_.now());
   trace_(fmt::format("daemon: up at unit {}", truth_.state().counters.seq.value()));
   return true;
+}
+
+// Services, sessions and duties on the core that is there.
+void Daemon::Serve() {
+  commands_ = std::make_unique<CommandPort>(*this);
+  desk_ = std::make_unique<duties::DirectoryDesk>(options_.initiator.rules,
+                                                  duties::DutiesAtWork(),
+                                                  *commands_,
+                                                  *executor_,
+                                                  scheduler_.clock(),
+                                                  warehouse_);
+  directories_ = std::make_unique<daemon::DeskPort>(*desk_);
+  dependencies_ = std::make_unique<rpc::Dependencies>(
+      rpc::Dependencies{*port_, *executor_, warehouse_, *directories_, facts_});
+  services_ = rpc::MakeServices(*dependencies_);
+  for (loop::Service& service : services_) {
+    for (loop::Method& method : service.methods) methods_[method.path] = &method;
+  }
+  sessions_ = std::make_unique<rpc::SessionService>(
+      options_.sessions, rpc::MakeServices(*dependencies_), *core_);
+  duties::Duties::Options duties;
+  duties.initiator = options_.initiator;
+  duties.cleaner = duties::Cleaner::Options();
+  duties.cleaner->retry = std::chrono::seconds(5);
+  duties.workers = 0;  // theirs are scripts (worker.cc)
+  const auto executor_for = [this](const std::string&) -> Executor& {
+    duty_executors_.push_back(std::make_unique<SimExecutor>(scheduler_, process_));
+    return *duty_executors_.back();
+  };
+  duties_ = std::make_unique<duties::Duties>(
+      duties, *commands_, executor_for, scheduler_.clock(), warehouse_);
+  duties_->Start();
 }
 
 void Daemon::Die(const std::string& why) {
@@ -200,14 +174,14 @@ void Daemon::StopInOrder() {
 }
 
 // A killed process runs no destructors; ours must, and they check that nothing is half done. So the
-// cleaner is led to its end with every door shut: no command is taken, no file goes.
-void Daemon::EndCleaner() {
-  if (!cleaner_) return;
+// duties are led to their end with every door shut: no command is taken, no file goes.
+void Daemon::EndDuties() {
+  if (!duties_) return;
   const bool on = warehouse_.on();
   warehouse_.Stop();
-  cleaner_->Stop([] {});
-  cleaner_executor_->RunAll();
-  cleaner_.reset();
+  duties_->Stop([] {});
+  for (const auto& executor : duty_executors_) executor->RunAll();
+  duties_.reset();
   if (on) warehouse_.Start(SimDisk::Loss::kProcess);
 }
 
@@ -219,55 +193,29 @@ void Daemon::Destroy() {
   if (loop_executor_) loop_executor_->Close();
   queue_ = SimQueue();
   loop_.reset();
+  sessions_.reset();
   core_.reset();
-  EndCleaner();
+  EndDuties();
   // What was posted goes before what it points to.
   executor_->Stop();
   methods_.clear();
   services_.clear();
   dependencies_.reset();
+  directories_.reset();
+  desk_.reset();
   calls_.clear();
   ids_.clear();
   outbox_.clear();
+  streams_.clear();
+  written_.clear();
   commands_.reset();
   port_.reset();
   watched_ = nullptr;
   store_.reset();
   loop_executor_.reset();
   executor_.reset();
-  cleaner_executor_.reset();
+  duty_executors_.clear();
   process_.reset();
-}
-
-// ---- calls ----
-
-Daemon::CallId Daemon::Arrive(Arrival arrival) {
-  const auto method = methods_.find(arrival.method);
-  const CallId id = ++last_call_;
-  auto call =
-      std::make_unique<SimCall>(*core_, *method->second, std::move(arrival), [this](SimCall& sent) {
-        outbox_.push_back(ids_.at(&sent));
-      });
-  ids_[call.get()] = id;
-  queue_.Add([begun = call.get()] { begun->Begin(); });
-  calls_.emplace(id, std::move(call));
-  ScheduleRound(scheduler_.now());
-  return id;
-}
-
-void Daemon::ClientGone(CallId call) {
-  if (!calls_.contains(call)) return;
-  queue_.Add([this, call] {
-    const auto found = calls_.find(call);
-    if (found != calls_.end()) found->second->ClientGone();
-  });
-  ScheduleRound(scheduler_.now());
-}
-
-std::vector<Daemon::CallId> Daemon::Outstanding() const {
-  std::vector<CallId> ids;
-  for (const auto& [id, call] : calls_) ids.push_back(id);
-  return ids;
 }
 
 // ---- the loop ----
@@ -316,19 +264,6 @@ void Daemon::Round() {
 void Daemon::NoticeDeath() {
   scheduler_.After(
       Nanos(0), [this] { died_(); }, process_);
-}
-
-void Daemon::SendAnswers() {
-  for (const CallId id : std::exchange(outbox_, {})) {
-    const auto found = calls_.find(id);
-    if (found == calls_.end()) continue;
-    ids_.erase(found->second.get());
-    std::shared_ptr<SimCall> call = std::move(found->second);
-    calls_.erase(found);
-    // Not before the unit is on the disk; a death until then takes the answer along.
-    scheduler_.At(
-        std::max(busy_until_, scheduler_.now()), [call] { call->Deliver(); }, process_);
-  }
 }
 
 void Daemon::CheckState() {

@@ -8,46 +8,36 @@
 #include <string>
 #include <vector>
 
-#include "server/duties/cleaner.h"
+#include "server/daemon/adapters.h"
+#include "server/duties/directory_desk.h"
+#include "server/duties/duties.h"
 #include "server/loop/batch_core.h"
 #include "server/loop/loop.h"
 #include "server/loop/loop_executor.h"
 #include "server/loop/loop_port.h"
 #include "server/rpc/services.h"
+#include "server/rpc/session_service.h"
 #include "storage/meta/open_store.h"
 #include "tests/sim/scheduler.h"
 #include "tests/sim/sim_call.h"
 #include "tests/sim/sim_disk.h"
+#include "tests/sim/sim_stream.h"
 #include "tests/sim/sim_vfs.h"
 #include "tests/sim/truth.h"
+#include "tests/sim/watched_store.h"
 
 namespace skep::sim {
 
-// The port to the store as the loop sees it: the real store, with Truth looking on.
-class WatchedStore final : public meta::MetaStore {
- public:
-  WatchedStore(std::unique_ptr<meta::MetaStore> store, Truth& truth)
-      : store_(std::move(store)), truth_(truth) {}
-
-  absl::StatusOr<StoredState> Load() override;
-  absl::Status Append(const Effects& effects) override;
-  void Idle() override { store_->Idle(); }
-  // What it would load, without telling anybody.
-  absl::StatusOr<StoredState> Peek() { return store_->Load(); }
-
- private:
-  const std::unique_ptr<meta::MetaStore> store_;
-  Truth& truth_;
-};
-
-// skepd in the simulation: production's store, core, loop, services and cleaner on a simulated
-// disk, one process after the other. It dies at any call to its disk, or between two events, and
-// starts again.
+// skepd in the simulation: production's store, core, loop, services, sessions, initiator and
+// cleaner on a simulated disk, one process after the other. It dies at any call to its disk, or
+// between two events, and starts again.
 class Daemon {
  public:
   struct Options {
     meta::StoreForm form = meta::StoreForm::kLog;
     loop::BatchCore::Options core;
+    loop::Sessions::Options sessions;
+    duties::Initiator::Options initiator;
     std::string store_path;  // its directory is real, for the lock; the files are the disk's
     Nanos sync_low{200'000};
     Nanos sync_high{8'000'000};
@@ -85,12 +75,23 @@ class Daemon {
   // Called once after it died of itself (its disk stopped, its store's outcome is unknown).
   void OnDeath(std::function<void()> died) { died_ = std::move(died); }
 
+  // As it opens its store.
+  meta::LogStoreOptions StoreOptions();
+
   using CallId = uint64_t;
   // A request arrives; only while up.
   CallId Arrive(Arrival arrival);
   void ClientGone(CallId call);
-  // The answers of calls that are under way will never come.
-  std::vector<CallId> Outstanding() const;
+
+  using StreamPtr = std::shared_ptr<SimStream>;
+  // A client opens a stream; only while up. What is done with one of a daemon that is gone is
+  // nothing.
+  StreamPtr OpenStream(int method, std::function<void(SimStream::Out)> deliver);
+  void Arrive(const StreamPtr& stream, std::string message);
+  // The client has taken a message.
+  void Taken(const StreamPtr& stream);
+  // The connection is no more.
+  void CloseStream(const StreamPtr& stream);
 
   struct Counts {
     int64_t starts = 0, deaths = 0, loads_compared = 0, states_compared = 0, units = 0;
@@ -100,14 +101,15 @@ class Daemon {
 
  private:
   class CommandPort;
-  class NoDirectories;
 
   absl::Status Open();
-  void EndCleaner();
+  void Serve();
+  void EndDuties();
   void Destroy();
   void ScheduleRound(MonoTime when);
   void Round();
   void NoticeDeath();
+  CallId Fence(Arrival arrival);
   void SendAnswers();
   void CheckState();
 
@@ -122,21 +124,23 @@ class Daemon {
   Counts counts_;
   SimVfs vfs_;
   rpc::ServerFacts facts_;
-  std::unique_ptr<NoDirectories> directories_;
 
   // Of the process that runs.
   std::shared_ptr<Process> process_;
   std::unique_ptr<SimExecutor> executor_;  // the store's thread and the pool's
-  std::unique_ptr<SimExecutor> cleaner_executor_;
+  std::vector<std::unique_ptr<SimExecutor>> duty_executors_;
   WatchedStore* watched_ = nullptr;
   std::unique_ptr<meta::MetaStore> store_;
   std::unique_ptr<loop::LoopExecutor> loop_executor_;
   std::unique_ptr<CommandPort> commands_;
-  std::unique_ptr<duties::Cleaner> cleaner_;
+  std::unique_ptr<duties::DirectoryDesk> desk_;
+  std::unique_ptr<daemon::DeskPort> directories_;
+  std::unique_ptr<duties::Duties> duties_;
   std::unique_ptr<rpc::Dependencies> dependencies_;
   std::vector<loop::Service> services_;
   std::map<std::string, loop::Method*> methods_;
   std::unique_ptr<loop::BatchCore> core_;
+  std::unique_ptr<rpc::SessionService> sessions_;
   std::unique_ptr<loop::LoopPort> port_;
   SimQueue queue_;
   std::unique_ptr<loop::Loop> loop_;
@@ -145,6 +149,8 @@ class Daemon {
   CallId last_call_ = 0;
   std::vector<CallId> outbox_;
   std::map<SimCall*, CallId> ids_;
+  std::map<SimStream*, StreamPtr> streams_;
+  std::vector<SimStream*> written_;  // have something to leave
   std::optional<Scheduler::EventId> round_;
   MonoTime round_due_{};
   MonoTime busy_until_{};

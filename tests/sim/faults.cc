@@ -13,6 +13,7 @@ using std::chrono::seconds;
 
 void World::Kill(const std::string& why) {
   network_.DaemonGoes();
+  streams_.DaemonGoes();
   daemon_.Die(why);
 }
 
@@ -74,6 +75,7 @@ void World::Faults(Actor& actor) {
           if (!daemon_.up()) break;
           daemon_.StopInOrder();
           network_.DaemonGoes();
+          streams_.DaemonGoes();
           break;
         case 8: {
           const auto by = milliseconds(dice_.Between(-600'000, 600'000));
@@ -92,16 +94,6 @@ void World::Faults(Actor& actor) {
   }
   faults_stop_ = true;
   BringUp(actor);
-}
-
-// At the end: what the store holds is what must be there, after one more start.
-void World::CheckRest() {
-  if (daemon_.up()) {
-    daemon_.StopInOrder();
-    if (!failure_.empty()) return;
-    if (!disk_.on()) disk_.Start(SimDisk::Loss::kPower);
-    if (!daemon_.Start()) Fail("the daemon does not start after an orderly end");
-  }
 }
 
 }  // namespace skep::sim

@@ -1,6 +1,7 @@
 #include "tests/sim/history.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,12 @@ bool Replaces(WriteOp op) { return op == WriteOp::kOverwrite || op == WriteOp::k
 bool Clash(WriteOp a, WriteOp b) {
   if (Replaces(a) || Replaces(b)) return true;
   return a != WriteOp::kInsert && b != WriteOp::kInsert;
+}
+
+void Apply(const Written& written, Rows& rows) {
+  if (Replaces(written.op)) rows.clear();
+  for (const Row& row : written.removed) rows.erase(row);
+  rows.insert(written.added.begin(), written.added.end());
 }
 
 std::string Text(const Place& place) {
@@ -38,10 +45,21 @@ History::Txn* History::Find(TxnId txn) {
 
 // ---- transactions ----
 
+void History::CheckSnapshot(TxnId id, CommitSeq snapshot, CommitSeq at_least) {
+  if (snapshot.is_none() || snapshot >= at_least) return;
+  report_(
+      fmt::format("transaction {} was given snapshot {} after the commit of unit {} was "
+                  "acknowledged",
+                  id.value(),
+                  snapshot.value(),
+                  at_least.value()));
+}
+
 void History::Opened(const std::string& client,
                      TxnId id,
                      CommitSeq snapshot,
-                     std::function<bool()> lease_lasts) {
+                     std::function<bool()> lease_lasts,
+                     CommitSeq at_least) {
   ++counts_.opened;
   // An end may already be known: the answer was on its way for long.
   Txn& txn = txns_[id];
@@ -52,6 +70,7 @@ void History::Opened(const std::string& client,
   txn.client = client;
   txn.snapshot = snapshot;
   txn.lease_lasts = std::move(lease_lasts);
+  CheckSnapshot(id, snapshot, at_least);
 }
 
 void History::Wrote(TxnId txn, Written written) {
@@ -59,8 +78,24 @@ void History::Wrote(TxnId txn, Written written) {
   txns_[txn].writes.push_back(std::move(written));
 }
 
-void History::Refreshed(TxnId txn, CommitSeq snapshot) {
-  if (Txn* const found = Find(txn)) found->snapshot = snapshot;
+void History::Discarded(TxnId txn, TableId table) {
+  std::erase_if(txns_[txn].writes,
+                [table](const Written& written) { return written.place.table == table; });
+}
+
+void History::Drops(TxnId txn, TableId table) { txns_[txn].drops.insert(table); }
+
+void History::Refreshed(TxnId id, CommitSeq snapshot, CommitSeq at_least) {
+  Txn* const txn = Find(id);
+  if (txn == nullptr) return;
+  if (txn->handed_out && !snapshot.is_none() && snapshot != txn->snapshot) {
+    report_(fmt::format("the snapshot of transaction {} was moved to {} after it was used",
+                        id.value(),
+                        snapshot.value()));
+  }
+  txn->snapshot = snapshot;
+  txn->partitions.clear();
+  CheckSnapshot(id, snapshot, at_least);
 }
 
 void History::ToldCommitted(TxnId id, CommitSeq seq) {
@@ -75,6 +110,7 @@ void History::ToldCommitted(TxnId id, CommitSeq seq) {
                     "holds it",
                     id.value()));
   }
+  acknowledged_ = std::max(acknowledged_, txn->ended->seq);
   CheckEnd(id, *txn);
 }
 
@@ -92,11 +128,31 @@ void History::ToldAborted(TxnId id) {
   CheckEnd(id, *txn);
 }
 
+void History::LostTo(TxnId id, TxnId winner) {
+  ++counts_.conflicts;
+  const Txn* const txn = Find(id);
+  const Txn* const other = Find(winner);
+  if (txn == nullptr || !txn->ended) return;
+  if (other == nullptr || !other->committed() || other->ended->seq <= txn->ended->snapshot) {
+    return report_(
+        fmt::format("transaction {} (snapshot {}) lost to transaction {}, which "
+                    "committed nothing since",
+                    id.value(),
+                    txn->ended->snapshot.value(),
+                    winner.value()));
+  }
+  if (!other->drops.empty() || !model_.SharedTable(id, winner).is_none()) return;
+  report_(fmt::format("transaction {} lost to transaction {}, and they wrote to no table in common",
+                      id.value(),
+                      winner.value()));
+}
+
+void History::AbortOnly(TxnId txn, CommitSeq since) { txns_[txn].abort_only = since; }
+
 void History::Ended(TxnId id, const TxnOutcome& outcome) {
   Txn& txn = txns_[id];
-  txn.ended = outcome.seq;
-  txn.committed = outcome.committed();
-  ++(txn.committed ? counts_.committed : counts_.aborted);
+  txn.ended = outcome;
+  ++(txn.committed() ? counts_.committed : counts_.aborted);
   // The server counts from later than the client: it may never be the first to think it over.
   if (outcome.cause == AbortCause::kTimeout && txn.lease_lasts && txn.lease_lasts()) {
     report_(fmt::format("the lease of transaction {} was ended while its owner may rely on it",
@@ -106,8 +162,9 @@ void History::Ended(TxnId id, const TxnOutcome& outcome) {
   // Where others ended it, its owner does not know yet.
   ReleasedAll(id);
   CheckEnd(id, txn);
-  if (!txn.committed) return;
-  CheckFirstCommitter(id, txn, outcome.snapshot);
+  if (!txn.committed()) return;
+  CheckFirstCommitter(id, txn);
+  CheckDrops(id, txn);
   for (const Written& written : txn.writes) {
     commits_[written.place].push_back({outcome.seq, id, &written});
   }
@@ -115,28 +172,32 @@ void History::Ended(TxnId id, const TxnOutcome& outcome) {
 
 void History::CheckEnd(TxnId id, const Txn& txn) {
   if (!txn.ended) return;
-  if (txn.told_committed && !txn.committed) {
-    report_(fmt::format("the commit of transaction {} was acknowledged, and it is aborted",
-                        id.value()));
+  const auto wrong = [&](std::string_view what) {
+    report_(fmt::format("transaction {} is {}", id.value(), what));
+  };
+  if (txn.told_committed && !txn.committed()) {
+    wrong("aborted, and its commit was acknowledged");
   }
-  if (txn.told_aborted && txn.committed) {
-    report_(fmt::format("transaction {} is committed, and its owner was told that it is aborted",
-                        id.value()));
+  if (txn.told_aborted && txn.committed()) {
+    wrong("committed, and its owner was told that it is aborted");
   }
-  if (txn.told_seq && *txn.told_seq != *txn.ended) {
+  if (txn.abort_only && txn.committed() && txn.ended->seq > *txn.abort_only) {
+    wrong("committed, and a lock was taken from it before");
+  }
+  if (txn.told_seq && *txn.told_seq != txn.ended->seq) {
     report_(fmt::format("transaction {} was said to be committed by unit {}, it was {}",
                         id.value(),
                         txn.told_seq->value(),
-                        txn.ended->value()));
+                        txn.ended->seq.value()));
   }
 }
 
-void History::CheckFirstCommitter(TxnId id, const Txn& txn, CommitSeq snapshot) {
+void History::CheckFirstCommitter(TxnId id, const Txn& txn) {
   for (const Written& own : txn.writes) {
     const auto others = commits_.find(own.place);
     if (others == commits_.end()) continue;
     for (auto other = others->second.rbegin(); other != others->second.rend(); ++other) {
-      if (other->seq <= snapshot) break;
+      if (other->seq <= txn.ended->snapshot) break;
       if (other->txn == id || !Clash(own.op, other->written->op)) continue;
       report_(
           fmt::format("lost update on {}: transaction {} ({}, snapshot {}) committed over "
@@ -144,7 +205,7 @@ void History::CheckFirstCommitter(TxnId id, const Txn& txn, CommitSeq snapshot) 
                       Text(own.place),
                       id.value(),
                       WriteOpName(own.op),
-                      snapshot.value(),
+                      txn.ended->snapshot.value(),
                       other->txn.value(),
                       WriteOpName(other->written->op),
                       other->seq.value()));
@@ -152,9 +213,39 @@ void History::CheckFirstCommitter(TxnId id, const Txn& txn, CommitSeq snapshot) 
   }
 }
 
+// A drop meets every write to the table, both ways, and nothing is written to it afterwards.
+void History::CheckDrops(TxnId id, const Txn& txn) {
+  for (const Written& own : txn.writes) {
+    const auto dropped = dropped_.find(own.place.table);
+    if (dropped == dropped_.end()) continue;
+    report_(fmt::format("transaction {} committed into {}, which unit {} dropped",
+                        id.value(),
+                        Text(own.place),
+                        dropped->second.value()));
+  }
+  for (const TableId table : txn.drops) {
+    dropped_[table] = txn.ended->seq;
+    for (auto place = commits_.lower_bound({table, ""});
+         place != commits_.end() && place->first.table == table;
+         ++place) {
+      const Commit& last = place->second.back();
+      if (last.seq <= txn.ended->snapshot) continue;
+      report_(
+          fmt::format("transaction {} (snapshot {}) dropped {} over what transaction {} "
+                      "committed by unit {}",
+                      id.value(),
+                      txn.ended->snapshot.value(),
+                      Text(place->first),
+                      last.txn.value(),
+                      last.seq.value()));
+    }
+  }
+}
+
 // ---- write ids ----
 
 void History::Allocated(TxnId txn, TableId table, WriteId write_id) {
+  if (Txn* const known = Find(txn)) known->handed_out = true;
   const auto [it, fresh] = write_ids_.emplace(std::pair(table, write_id), txn);
   if (!fresh && it->second != txn) {
     report_(fmt::format("write id {} of table {} was given to transactions {} and {}",
@@ -171,46 +262,79 @@ void History::Listed(TxnId id, const WriteIdSnapshot& list) {
   Txn* const txn = Find(id);
   if (txn == nullptr) return;
   ++counts_.lists;
+  txn->handed_out = true;
   if (!txn->snapshot.is_none() && list.seq != txn->snapshot) {
     report_(fmt::format("transaction {} has snapshot {} and was given a list of {}",
                         id.value(),
                         txn->snapshot.value(),
                         list.seq.value()));
   }
-  const auto [it, fresh] = txn->lists.emplace(list.table_id, list);
-  if (fresh) return;
-  if (it->second.seq == list.seq && !(it->second.ids == list.ids)) {
-    report_(fmt::format("transaction {} was given two lists of table {}: {} and {}",
+  WriteIdSnapshot expected = list;
+  expected.ids = model_.WriteIdsAt(list.table_id, list.seq);
+  // Where the unit that gave the snapshot also gave a write id, that is no exception to its owner.
+  std::erase_if(expected.ids.open,
+                [&](int64_t open) { return model_.OwnerOf(list.table_id, WriteId(open)) == id; });
+  if (!(expected.ids == list.ids)) {
+    report_(fmt::format("transaction {} with snapshot {} was given the list {}, it is {}",
                         id.value(),
-                        list.table_id.value(),
-                        FormatWriteIdList(it->second),
-                        FormatWriteIdList(list)));
+                        list.seq.value(),
+                        FormatWriteIdList(list),
+                        FormatWriteIdList(expected)));
   }
-  it->second = list;
+  for (const int64_t own : list.own) {
+    if (model_.OwnerOf(list.table_id, WriteId(own)) == id) continue;
+    report_(fmt::format("write id {} of table {} is not transaction {}'s own",
+                        own,
+                        list.table_id.value(),
+                        id.value()));
+  }
 }
 
 void History::SawTxns(TxnId id, const TxnSnapshot& snapshot) {
-  Txn* const txn = Find(id);
-  if (txn == nullptr) return;
   ++counts_.lists;
-  if (txn->txns && txn->txns->seq == snapshot.seq && !(txn->txns->ids == snapshot.ids)) {
-    report_(fmt::format("transaction {} was given two snapshots: {} and {}",
+  TxnSnapshot expected = snapshot;
+  expected.ids = model_.TxnsAt(snapshot.seq);
+  if (!(expected.ids == snapshot.ids)) {
+    report_(fmt::format("transaction {} was given the snapshot {}: {}, it is {}",
                         id.value(),
-                        FormatTxnList(*txn->txns),
-                        FormatTxnList(snapshot)));
+                        snapshot.seq.value(),
+                        FormatTxnList(snapshot),
+                        FormatTxnList(expected)));
   }
-  txn->txns = snapshot;
-  for (const auto& [other, known] : txns_) {
-    if (other == id || other.value() > snapshot.ids.high) continue;
-    const bool visible = known.committed && known.ended && *known.ended <= snapshot.seq;
-    if (known.client.empty() || visible == snapshot.IsVisible(other)) continue;
-    return report_(
-        fmt::format("snapshot {} of transaction {} says that transaction {} is {}",
-                    snapshot.seq.value(),
-                    id.value(),
-                    other.value(),
-                    visible ? "not committed, and it was" : "committed, and it was not"));
+}
+
+// What it declares itself comes on top, so a later answer may be longer by its own.
+void History::SawPartitions(TxnId id, TableId table, std::set<std::string> partitions) {
+  Txn* const txn = Find(id);
+  if (txn == nullptr || txn->snapshot.is_none()) return;
+  std::set<std::string> own;
+  for (const Written& written : txn->writes) {
+    if (written.place.table == table) own.insert(written.place.partition);
   }
+  std::erase_if(partitions, [&](const std::string& name) { return own.contains(name); });
+  const auto [it, fresh] = txn->partitions.emplace(table, partitions);
+  std::set<std::string> before = it->second;
+  std::erase_if(before, [&](const std::string& name) { return own.contains(name); });
+  if (!fresh && before != partitions) {
+    report_(fmt::format("transaction {} was shown {} partitions of table {} and then {}",
+                        id.value(),
+                        before.size(),
+                        table.value(),
+                        partitions.size()));
+  }
+}
+
+// True: it wrote there, and what it wrote is in `rows` now.
+bool History::OwnWrites(TxnId id, const Place& place, Rows& rows) const {
+  bool any = false;
+  const auto txn = txns_.find(id);
+  if (txn == txns_.end()) return false;
+  for (const Written& written : txn->second.writes) {
+    if (written.place != place) continue;
+    any = true;
+    Apply(written, rows);
+  }
+  return any;
 }
 
 Rows History::RowsAt(const Place& place, CommitSeq seq) const {
@@ -219,9 +343,7 @@ Rows History::RowsAt(const Place& place, CommitSeq seq) const {
   if (commits == commits_.end()) return rows;
   for (const Commit& commit : commits->second) {
     if (commit.seq > seq) break;
-    if (Replaces(commit.written->op)) rows.clear();
-    for (const Row& row : commit.written->removed) rows.erase(row);
-    rows.insert(commit.written->added.begin(), commit.written->added.end());
+    Apply(*commit.written, rows);
   }
   return rows;
 }
@@ -229,7 +351,12 @@ Rows History::RowsAt(const Place& place, CommitSeq seq) const {
 void History::Read(TxnId txn, CommitSeq snapshot, const Place& place, const Rows& rows) {
   ++counts_.reads;
   counts_.rows_read += static_cast<int64_t>(rows.size());
-  const Rows expected = RowsAt(place, snapshot);
+  Rows expected = RowsAt(place, snapshot);
+  if (OwnWrites(txn, place, expected)) {
+    ++counts_.own_reads;
+    // Ended by others, its own files may go at any time.
+    if (!model_.IsOpen(txn)) return;
+  }
   if (rows == expected) return;
   report_(fmt::format("transaction {} with snapshot {} reads in {}{}, committed by then were{}",
                       txn.value(),
@@ -239,46 +366,11 @@ void History::Read(TxnId txn, CommitSeq snapshot, const Place& place, const Rows
                       Text(expected)));
 }
 
-// ---- locks ----
-
-void History::Granted(LockId lock,
-                      TxnId txn,
-                      std::vector<HeldLock> held,
-                      std::function<bool()> in_force) {
-  if (taken_away_.contains(lock) || !in_force()) return;
-  ++counts_.grants;
-  std::erase_if(holds_, [](const auto& entry) { return !entry.second.in_force(); });
-  for (const auto& [other, hold] : holds_) {
-    if (other == lock || (!txn.is_none() && hold.txn == txn)) continue;
-    for (const HeldLock& a : held) {
-      for (const HeldLock& b : hold.held) {
-        if (MayHoldTogether(a, b)) continue;
-        report_(
-            fmt::format("lock {} ({} {} of transaction {}) was granted while lock {} ({} {} of "
-                        "transaction {}) is in force",
-                        lock.value(),
-                        LockKindName(a.kind),
-                        a.resource.ToString(),
-                        txn.value(),
-                        other.value(),
-                        LockKindName(b.kind),
-                        b.resource.ToString(),
-                        hold.txn.value()));
-      }
-    }
-  }
-  holds_[lock] = {txn, std::move(held), std::move(in_force)};
-}
-
-void History::Released(LockId lock) { holds_.erase(lock); }
-
-void History::TakenAway(LockId lock) {
-  holds_.erase(lock);
-  taken_away_.insert(lock);
-}
-
-void History::ReleasedAll(TxnId txn) {
-  std::erase_if(holds_, [txn](const auto& entry) { return entry.second.txn == txn; });
+void History::ReadAtTheEnd(CommitSeq seq, const Place& place, const Rows& rows) {
+  const Rows expected = RowsAt(place, seq);
+  if (rows == expected) return;
+  report_(fmt::format(
+      "in the end {} holds{}, committed were{}", Text(place), Text(rows), Text(expected)));
 }
 
 }  // namespace skep::sim

@@ -15,6 +15,7 @@
 #include "storage/model/snapshot.h"
 #include "storage/model/txn.h"
 #include "tests/sim/lock_rules.h"
+#include "tests/sim/snapshot_model.h"
 #include "tests/sim/truth.h"
 
 namespace skep::sim {
@@ -51,20 +52,36 @@ class History {
   using Report = std::function<void(const std::string&)>;
   explicit History(Report report) : report_(std::move(report)) {}
 
+  // What the units said about ids: filled by Truth.
+  SnapshotModel& model() { return model_; }
+
   // ---- transactions ----
 
-  // The client was given the transaction. No snapshot: it had ended by then. `lease_lasts`: by the
-  // client's own clock.
+  // The newest commit that some client was told of. Whoever asks for a snapshot from now on sees
+  // it.
+  CommitSeq acknowledged() const { return acknowledged_; }
+
+  // The client was given the transaction. `lease_lasts`: by the client's own clock. `at_least`:
+  // what was acknowledged before it asked.
   void Opened(const std::string& client,
               TxnId id,
               CommitSeq snapshot,
-              std::function<bool()> lease_lasts = nullptr);
+              std::function<bool()> lease_lasts = nullptr,
+              CommitSeq at_least = CommitSeq());
   // Before the commit is sent.
   void Wrote(TxnId txn, Written written);
-  // None: nobody told it which.
-  void Refreshed(TxnId txn, CommitSeq snapshot);
+  // What it wrote to the table was under a write id that was taken from it: it is void.
+  void Discarded(TxnId txn, TableId table);
+  // It will drop the table: before the commit is sent.
+  void Drops(TxnId txn, TableId table);
+  // It was given a snapshot in place of the one it had. None: nobody told it which.
+  void Refreshed(TxnId txn, CommitSeq snapshot, CommitSeq at_least = CommitSeq());
   void ToldCommitted(TxnId txn, CommitSeq seq);  // seq 0: it was committed before
   void ToldAborted(TxnId txn);
+  // Its commit was refused because of what `winner` had committed.
+  void LostTo(TxnId txn, TxnId winner);
+  // A lock was taken from it by force, as of unit `since` at the latest: it may never commit.
+  void AbortOnly(TxnId txn, CommitSeq since);
   // A durable unit ended it.
   void Ended(TxnId txn, const TxnOutcome& outcome);
 
@@ -74,11 +91,16 @@ class History {
 
   // ---- snapshots ----
 
-  // A list that the client was given. The same question has the same answer.
+  // A list that the client was given: what the model says, and the same for the same question.
   void Listed(TxnId txn, const WriteIdSnapshot& list);
   void SawTxns(TxnId txn, const TxnSnapshot& snapshot);
-  // The rows that it then found: exactly what was committed at or before its snapshot.
+  // The partitions that it was shown. Its own are among them.
+  void SawPartitions(TxnId txn, TableId table, std::set<std::string> partitions);
+  // The rows that it then found: exactly what was committed at or before its snapshot, and its own
+  // writes.
   void Read(TxnId txn, CommitSeq snapshot, const Place& place, const Rows& rows);
+  // What somebody found who read as of unit `seq`.
+  void ReadAtTheEnd(CommitSeq seq, const Place& place, const Rows& rows);
 
   // ---- locks ----
 
@@ -90,10 +112,14 @@ class History {
   void ReleasedAll(TxnId txn);
   // An operator asks to take it away: its owner may not know for long, nor even have it yet.
   void TakenAway(LockId lock);
+  bool WasTakenAway(LockId lock) const { return taken_away_.contains(lock); }
+
+  // What clients gave it to ask is not asked any more.
+  void LetGo();
 
   struct Counts {
     int64_t opened = 0, committed = 0, aborted = 0, reads = 0, rows_read = 0, lists = 0, grants = 0,
-            writes = 0, told_committed = 0;
+            writes = 0, told_committed = 0, own_reads = 0, conflicts = 0;
   };
   const Counts& counts() const { return counts_; }
   // The rows that a snapshot of `seq` sees.
@@ -108,10 +134,13 @@ class History {
     bool told_committed = false;
     bool told_aborted = false;
     std::optional<CommitSeq> told_seq;
-    std::optional<CommitSeq> ended;
-    bool committed = false;
-    std::map<TableId, WriteIdSnapshot> lists;
-    std::optional<TxnSnapshot> txns;
+    std::optional<TxnOutcome> ended;
+    std::optional<CommitSeq> abort_only;  // since this unit
+    bool handed_out = false;              // a list or a write id: its snapshot stays
+    std::set<TableId> drops;
+    std::map<TableId, std::set<std::string>> partitions;
+
+    bool committed() const { return ended && ended->committed(); }
   };
   struct Commit {
     CommitSeq seq;
@@ -126,10 +155,16 @@ class History {
 
   Txn* Find(TxnId txn);
   void CheckEnd(TxnId id, const Txn& txn);
-  void CheckFirstCommitter(TxnId id, const Txn& txn, CommitSeq snapshot);
+  void CheckFirstCommitter(TxnId id, const Txn& txn);
+  void CheckDrops(TxnId id, const Txn& txn);
+  void CheckSnapshot(TxnId id, CommitSeq snapshot, CommitSeq at_least);
+  bool OwnWrites(TxnId id, const Place& place, Rows& rows) const;
 
   const Report report_;
+  SnapshotModel model_;
+  CommitSeq acknowledged_;
   std::map<TxnId, Txn> txns_;
+  std::map<TableId, CommitSeq> dropped_;
   std::map<std::pair<TableId, WriteId>, TxnId> write_ids_;
   std::map<Place, std::vector<Commit>> commits_;  // by sequence
   std::map<LockId, Hold> holds_;

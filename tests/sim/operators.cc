@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "client/session/transaction_core.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
 #include "tests/sim/client_life.h"
+
+#include "proto/skep/v1/admin_service.pb.h"
 
 namespace skep::sim {
 namespace {
@@ -21,7 +24,8 @@ client::SessionPorts PortsOf(World& world, ClientLife& life) {
           world.clock(),
           world.dice(),
           life.blocker,
-          nullptr};
+          nullptr,
+          life.connector.get()};
 }
 
 client::SessionOptions OptionsOf(const Actor& actor) {
@@ -49,16 +53,30 @@ bool Create(World& world,
                           spec.location,
                           created.ok() ? "OK" : MessageOf(created.status())));
   CheckRefusal(world, actor.name(), created.status());
+  if (created.ok()) world.PlantForeignNames(spec.location);
   return created.ok() || ReasonOf(created.status()) == ErrorReason::kAlreadyExists;
 }
 
 void Drop(World& world, Actor& actor, client::Session& session, const TableName& name) {
+  const CommitSeq at_least = world.history().acknowledged();
   const auto txn = session.Begin();
   if (!txn.ok()) return;
-  world.history().Opened(actor.name(), (*txn)->id(), (*txn)->snapshot());
+  const auto core = (*txn)->core();
+  world.history().Opened(
+      actor.name(),
+      (*txn)->id(),
+      (*txn)->snapshot(),
+      [core] { return core->CheckLease().ok(); },
+      at_least);
   client::LockOptions wait;
   wait.wait = seconds(20);
   absl::Status status = (*txn)->DropTable(name, wait);
+  if (const auto table = session.GetTable(name); table.ok()) {
+    // Nobody else drops or makes tables.
+    world.history().Drops((*txn)->id(), table->id);
+  } else if (status.ok()) {
+    status = table.status();
+  }
   if (status.ok()) status = (*txn)->Commit();
   world.Trace(fmt::format(
       "{}: drops {}: {}", actor.name(), name.table, status.ok() ? "OK" : MessageOf(status)));
@@ -66,6 +84,7 @@ void Drop(World& world, Actor& actor, client::Session& session, const TableName&
     world.Count("tables dropped");
     world.history().ToldCommitted((*txn)->id(), CommitSeq());
   }
+  NoteRefusedCommit(world, (*txn)->id(), status);
   CheckRefusal(world, actor.name(), status);
 }
 
@@ -81,7 +100,7 @@ class Operator {
   void Run() {
     while (!world_.stopping()) {
       actor_.Sleep(dice().Delay(milliseconds(100), seconds(15)));
-      switch (dice().Below(10)) {
+      switch (dice().Below(12)) {
         case 0:
           AbortOne();
           break;
@@ -90,6 +109,9 @@ class Operator {
           break;
         case 2:
           CancelOne();
+          break;
+        case 3:
+          LookAround();
           break;
         default:
           Enqueue();
@@ -128,8 +150,12 @@ class Operator {
     request.set_lock_id(it->first.first.value());
     request.set_force(true);
     world_.Trace(fmt::format("{}: releases lock {}", actor_.name(), request.lock_id()));
-    world_.history().TakenAway(it->first.first);
-    Call(std::move(request)).status().IgnoreError();
+    const LockRow row = it->second;
+    world_.history().TakenAway(row.lock);
+    // who held it may not commit any more; who waited for it may.
+    if (!Call(std::move(request)).ok()) return;
+    if (row.state != LockState::kAcquired || row.txn.is_none()) return;
+    world_.history().AbortOnly(row.txn, world_.truth().state().counters.seq);
   }
 
   void CancelOne() {
@@ -142,6 +168,32 @@ class Operator {
                 -> absl::StatusOr<bool> { return state.Cancel(id, now, unit).ok(); })
         .status()
         .IgnoreError();
+  }
+
+  template <class Response, class Request>
+  std::shared_ptr<Response> Ask(const std::string& method, Request request) {
+    auto response = std::make_shared<Response>();
+    const absl::Status status = caller_->Call("/skep.v1." + method,
+                                              std::make_shared<Request>(std::move(request)),
+                                              response,
+                                              world_.clock().MonoNow() + seconds(5));
+    CheckRefusal(world_, actor_.name(), status);
+    return status.ok() ? response : nullptr;
+  }
+
+  // Whatever explains something, answers.
+  void LookAround() {
+    const World::TableSpec& table = dice().Pick(world_.tables());
+    v1::ListDirectoriesRequest directories;
+    directories.mutable_table()->set_database(table.name.database);
+    directories.mutable_table()->set_table(table.name.table);
+    Ask<v1::ListDirectoriesResponse>("TableService/ListDirectories", std::move(directories));
+    Ask<v1::ExplainCleanerResponse>("AdminService/ExplainCleaner", v1::ExplainCleanerRequest());
+    const auto held = Ask<v1::ListLocksResponse>("LockService/ListLocks", v1::ListLocksRequest());
+    if (held == nullptr || held->locks().empty()) return;
+    v1::ExplainLockRequest explain;
+    explain.set_lock_id(held->locks(0).lock_id());
+    Ask<v1::ExplainLockResponse>("AdminService/ExplainLock", std::move(explain));
   }
 
   void Enqueue() {

@@ -109,7 +109,6 @@ class InPlace final : public fs::InPlaceFile {
   }
   absl::Status SyncData() override {
     SKEP_RETURN_IF_ERROR(broken_);
-    if (disk_.TakeSyncFault()) return broken_ = SyncFailed();
     return broken_ = disk_.Sync(*file_);
   }
 
@@ -138,6 +137,13 @@ absl::Status SimDisk::Step() {
   auto stopped = std::exchange(stopped_, nullptr);
   stopped();
   return Off();
+}
+
+void SimDisk::Heal() {
+  stop_at_ = -1;
+  stopped_ = nullptr;
+  fail_sync_ = false;
+  full_ = false;
 }
 
 void SimDisk::Start(Loss loss) {
@@ -198,7 +204,8 @@ void SimDisk::TearWrites(DiskFile& file) {
 
 void SimDisk::TearNames() {
   const auto count = static_cast<int64_t>(names_.size());
-  const int64_t kept = count == 0 ? 0 : dice_.Below(count + 1);
+  int64_t kept = count == 0 ? 0 : dice_.Below(count + 1);
+  if (kept > 0 && names_[static_cast<size_t>(kept - 1)].with_next) --kept;
   for (int64_t i = count - 1; i >= kept; --i) {
     const NameChange& change = names_[static_cast<size_t>(i)];
     if (change.directory) {
@@ -219,7 +226,9 @@ SimDisk::FilePtr SimDisk::Find(const std::string& path) const {
   return found == files_.end() ? nullptr : found->second;
 }
 
-void SimDisk::Record(const std::string& path) { names_.push_back({path, Find(path)}); }
+void SimDisk::Record(const std::string& path, bool with_next) {
+  names_.push_back({path, Find(path), false, with_next});
+}
 
 SimDisk::FilePtr SimDisk::Make(const std::string& path) {
   Record(path);
@@ -259,9 +268,47 @@ void SimDisk::Truncate(DiskFile& file, int64_t size) {
 
 absl::Status SimDisk::Sync(DiskFile& file) {
   SKEP_RETURN_IF_ERROR(Step());
+  if (std::exchange(fail_sync_, false)) {
+    ++failed_syncs_;
+    CallClean(file);
+    return SyncFailed();
+  }
   ++syncs_;
-  if (!lies_) file.unsynced.clear();
+  if (lies_) return absl::OkStatus();
+  std::set<int64_t> carried;
+  for (const DiskFile::Undo& undo : file.unsynced) {
+    if (undo.clean) continue;
+    for (int64_t at = undo.offset; at < undo.offset + undo.length; at += kSector) {
+      carried.insert(at / kSector);
+    }
+    if (undo.length > 0) carried.insert((undo.offset + undo.length - 1) / kSector);
+  }
+  std::erase_if(file.unsynced, [&](const DiskFile::Undo& undo) {
+    return !undo.clean || carried.contains(undo.offset / kSector);
+  });
   return absl::OkStatus();
+}
+
+// In sectors, so that each can be written again by itself.
+void SimDisk::CallClean(DiskFile& file) {
+  std::vector<DiskFile::Undo> sectors;
+  for (DiskFile::Undo& undo : file.unsynced) {
+    if (undo.clean || undo.shortened || undo.length == 0) {
+      undo.clean = true;
+      sectors.push_back(std::move(undo));
+      continue;
+    }
+    const int64_t end = undo.offset + undo.length;
+    for (int64_t at = undo.offset, next = at; at < end; at = next) {
+      next = std::min(end, (at / kSector + 1) * kSector);
+      const auto from = static_cast<size_t>(at - undo.offset);
+      DiskFile::Undo sector{at, {}, next - at, undo.size, false, true};
+      if (from < undo.old.size())
+        sector.old = undo.old.substr(from, static_cast<size_t>(next - at));
+      sectors.push_back(std::move(sector));
+    }
+  }
+  file.unsynced = std::move(sectors);
 }
 
 void SimDisk::SyncName(const std::string& path) {
@@ -333,7 +380,7 @@ absl::Status SimDisk::RenameNoReplace(const std::string& from, const std::string
   if (!Exists(from)) return NotThere(from);
   if (Exists(to)) return Taken(to);
   if (const FilePtr file = Find(from)) {
-    Record(from);
+    Record(from, true);
     Record(to);
     files_.erase(from);
     files_[to] = file;

@@ -27,9 +27,11 @@ struct DiskFile {
     int64_t length = 0;  // of the write
     int64_t size = 0;
     bool shortened = false;  // not a write: the file was cut at `offset`
+    // A sync failed over it: the system calls it clean, and no later sync carries it.
+    bool clean = false;
   };
   std::string data;
-  std::vector<Undo> unsynced;
+  std::vector<Undo> unsynced;  // oldest first
 };
 
 // A disk in memory behind the filesystem ports (and behind SQLite, sim_vfs.h).
@@ -55,12 +57,14 @@ class SimDisk final : public fs::FileSystem, public fs::InPlaceFiles {
   bool on() const { return on_; }
   // The machine is there again, with what `loss` leaves.
   void Start(Loss loss);
-  // The next sync of a file that is written in place fails, as does every later one of it until a
-  // restart; what it was to carry stays unsynced.
+  // The next sync of a file fails. What it was to carry is seen as before and called clean: only
+  // what is written once more is carried by a later sync.
   void FailNextSync() { fail_sync_ = true; }
   // No room: nothing grows.
   void SetFull(bool full) { full_ = full; }
   bool full() const { return full_; }
+  // Nothing that was asked for above happens any more.
+  void Heal();
   // A bug in the disk, for tests of the simulation: syncs say they are done and are not.
   void LieAboutSyncs() { lies_ = true; }
 
@@ -97,22 +101,20 @@ class SimDisk final : public fs::FileSystem, public fs::InPlaceFiles {
   absl::Status Sync(DiskFile& file);
   // The name is durable, too.
   void SyncName(const std::string& path);
-  bool TakeSyncFault() {
-    failed_syncs_ += fail_sync_;
-    return std::exchange(fail_sync_, false);
-  }
 
  private:
   struct NameChange {
     std::string path;
     FilePtr before;  // null: was not there
     bool directory = false;
+    bool with_next = false;  // both or neither: the first half of a rename
   };
 
   bool Exists(const std::string& path) const {
     return files_.contains(path) || directories_.contains(path);
   }
-  void Record(const std::string& path);
+  void Record(const std::string& path, bool with_next = false);
+  void CallClean(DiskFile& file);
   void TearWrites(DiskFile& file);
   void TearNames();
 

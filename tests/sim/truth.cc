@@ -1,5 +1,6 @@
 #include "tests/sim/truth.h"
 
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,6 +18,7 @@ void Truth::Stored(const Effects& effects) {
   ++units_;
   CheckCounters(before);
   NoteWriteIds(effects);
+  if (model_ != nullptr) TellModel(effects);
   NoteEnds(effects);
   CheckLocks();
 }
@@ -84,6 +86,26 @@ void Truth::NoteWriteIds(const Effects& effects) {
   }
 }
 
+void Truth::TellModel(const Effects& effects) {
+  const CommitSeq unit = state_.counters.seq;
+  std::set<TxnId> ending;
+  for (const Effect& effect : effects) {
+    if (const auto* end = std::get_if<EraseTxn>(&effect)) ending.insert(end->id);
+  }
+  for (const Effect& effect : effects) {
+    if (const auto* txn = std::get_if<Put<TxnRow>>(&effect)) {
+      model_->Opened(txn->row.id, unit);
+    } else if (const auto* id = std::get_if<Put<WriteIdRow>>(&effect)) {
+      model_->Allocated(id->row.table, id->row.write_id, id->row.txn, unit);
+    } else if (const auto* component = std::get_if<Put<ComponentRow>>(&effect)) {
+      model_->Touched(component->row.txn, component->row.table);
+    } else if (const auto* gone = std::get_if<EraseWriteId>(&effect)) {
+      const TxnId owner = model_->OwnerOf(gone->table, gone->write_id);
+      if (!ending.contains(owner)) model_->Replaced(gone->table, gone->write_id, unit);
+    }
+  }
+}
+
 void Truth::NoteEnds(const Effects& effects) {
   for (const Effect& effect : effects) {
     if (const auto* put = std::get_if<Put<TxnRow>>(&effect)) {
@@ -98,6 +120,7 @@ void Truth::NoteEnds(const Effects& effects) {
       if (end->id <= aborted->second.last) outcome.cause = aborted->second.cause;
     }
     snapshots_.erase(end->id);
+    if (model_ != nullptr) model_->Ended(end->id, outcome.seq, outcome.committed());
     if (outcomes_.emplace(end->id, outcome).second) {
       on_end_(end->id, outcome);
     } else {
@@ -146,6 +169,8 @@ std::string Differences(const StoredState& a, const StoredState& b) {
   compare(a.locks == b.locks, "locks");
   compare(a.compactions == b.compactions, "compactions");
   compare(a.requests == b.requests, "requests");
+  compare(a.table_changes == b.table_changes, "table_changes");
+  compare(a.view_locks == b.view_locks, "view_locks");
   return names;
 }
 

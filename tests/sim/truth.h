@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "storage/model/stored_state.h"
+#include "tests/sim/snapshot_model.h"
 
 namespace skep::sim {
 
@@ -28,8 +30,10 @@ class Truth {
  public:
   using Report = std::function<void(const std::string&)>;
   using OnEnd = std::function<void(TxnId, const TxnOutcome&)>;
-  // `report` takes what is wrong, `on_end` every transaction that ended, once.
-  Truth(Report report, OnEnd on_end) : report_(std::move(report)), on_end_(std::move(on_end)) {}
+  // `report` takes what is wrong, `on_end` every transaction that ended, once; `model` (may be
+  // null, else must outlive it) hears of every id.
+  Truth(Report report, OnEnd on_end, SnapshotModel* model = nullptr)
+      : report_(std::move(report)), on_end_(std::move(on_end)), model_(model) {}
 
   // ---- what the store did ----
 
@@ -52,9 +56,11 @@ class Truth {
   void CheckLocks();
   void NoteEnds(const Effects& effects);
   void NoteWriteIds(const Effects& effects);
+  void TellModel(const Effects& effects);
 
   const Report report_;
   const OnEnd on_end_;
+  SnapshotModel* const model_;
   StoredState state_;
   std::optional<Effects> pending_;
   std::map<TxnId, TxnOutcome> outcomes_;

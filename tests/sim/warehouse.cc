@@ -80,6 +80,12 @@ absl::StatusOr<std::vector<Warehouse::Event>> Warehouse::ReadEvents(const std::s
   return events;
 }
 
+absl::StatusOr<std::vector<Warehouse::Event>> Warehouse::EventsOf(const std::string& path) {
+  auto events = ReadEvents(fmt::format("{}/{}", path, kFile));
+  if (absl::IsNotFound(events.status())) return std::vector<Event>();
+  return events;
+}
+
 absl::StatusOr<std::vector<Warehouse::Event>> Warehouse::Events(const std::string& dir,
                                                                 const acid::Selection& selection,
                                                                 const Pause& pause) {

@@ -53,13 +53,17 @@ class Warehouse {
                        TxnId txn,
                        const Pause& pause);
 
-  SimDisk& disk() { return disk_; }
-
- private:
+  // What a file says of one row.
   struct Event {
     Row row;
     WriteId deleter;  // none: an insert
   };
+  // Of one directory by its path; none where it has no file (yet).
+  absl::StatusOr<std::vector<Event>> EventsOf(const std::string& path);
+
+  SimDisk& disk() { return disk_; }
+
+ private:
   absl::StatusOr<std::vector<Event>> ReadEvents(const std::string& path);
   absl::Status WriteFile(const std::string& path, const std::string& content);
   absl::StatusOr<std::vector<Event>> Events(const std::string& dir,

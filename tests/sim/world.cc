@@ -26,6 +26,23 @@ Daemon::Options DaemonOptions(const WorldOptions& world, Dice& dice) {
   options.core.reaper_interval = std::chrono::seconds(dice.Between(1, 30));
   options.core.max_effects = static_cast<size_t>(dice.OneIn(3) ? dice.Between(1, 20) : 4096);
   if (dice.OneIn(5)) options.sync_high = Nanos(400'000'000);
+  loop::Sessions::Options& sessions = options.sessions;
+  sessions.lease = state.txn_timeout;
+  if (dice.OneIn(3)) sessions.limits.operations = dice.Between(2, 8);
+  if (dice.OneIn(3)) sessions.max_message_bytes = 200;
+  duties::Initiator::Options& initiator = options.initiator;
+  initiator.interval = std::chrono::seconds(dice.Between(5, 120));
+  initiator.retry = std::chrono::seconds(dice.Between(5, 120));
+  if (dice.OneIn(3)) initiator.per_pass = 1;
+  initiator.rules.thresholds.delta_num = dice.Between(2, 8);
+  return options;
+}
+
+StreamNetwork::Options StreamOptions(Dice& dice) {
+  StreamNetwork::Options options;
+  if (dice.OneIn(4)) options.breaks = 0;
+  if (dice.OneIn(4)) options.breaks = 12;
+  if (dice.OneIn(4)) options.high = Nanos(900'000'000);
   return options;
 }
 
@@ -58,7 +75,8 @@ World::World(const WorldOptions& options)
       files_(dice_),
       history_([this](const std::string& what) { Fail(what); }),
       truth_([this](const std::string& what) { Fail(what); },
-             [this](TxnId txn, const TxnOutcome& outcome) { history_.Ended(txn, outcome); }),
+             [this](TxnId txn, const TxnOutcome& outcome) { history_.Ended(txn, outcome); },
+             &history_.model()),
       warehouse_(files_),
       tables_({{{"db", "u0"}, false},
                {{"db", "u1"}, false},
@@ -73,13 +91,15 @@ World::World(const WorldOptions& options)
           [this](const std::string& what) { Fail(what); },
           [this](const std::string& step) { Trace(step); }),
       network_(NetworkOptions(dice_), scheduler_, daemon_),
+      streams_(StreamOptions(dice_), scheduler_, daemon_),
       begin_(clock_.MonoNow()) {
   files_.CreateDirectories("/w").IgnoreError();
   disk_.CreateDirectories(options.data_dir).IgnoreError();
   if (options.disk_lies) disk_.LieAboutSyncs();
 }
 
-World::~World() = default;
+// What clients left with the history stands on the network and the scheduler.
+World::~World() { history_.LetGo(); }
 
 void World::Fail(const std::string& what) {
   if (!failure_.empty()) return;
@@ -104,8 +124,12 @@ std::string World::AnyPartition(const TableSpec& table) {
   return table.partitioned ? "p=" + std::to_string(dice_.Below(kPartitions)) : "";
 }
 
-void World::AddActor(const std::string& name, std::function<void(Actor&)> script) {
-  actors_.push_back(std::make_unique<Actor>(scheduler_, name, std::move(script)));
+Actor& World::AddActor(const std::string& name,
+                       std::function<void(Actor&)> script,
+                       std::shared_ptr<Process> process) {
+  actors_.push_back(
+      std::make_unique<Actor>(scheduler_, name, std::move(script), std::move(process)));
+  return *actors_.back();
 }
 
 void World::MakeActors() {
@@ -115,14 +139,25 @@ void World::MakeActors() {
   for (int i = 0; i < 2; ++i) {
     AddActor(fmt::format("worker-{}", i), [this](Actor& actor) { WorkerScript(*this, actor); });
   }
-  const int64_t sessions = dice_.Between(2, 5);
+  const int64_t sessions = dice_.Between(2, 4);
   for (int64_t i = 0; i < sessions; ++i) {
-    AddActor(fmt::format("session-{}", i), [this](Actor& actor) { SessionScript(*this, actor); });
+    SharedSession& shared = sessions_.emplace_back();
+    const Actor& main = AddActor(fmt::format("session-{}", i), [this, &shared](Actor& actor) {
+      SessionScript(*this, actor, shared);
+    });
+    const auto process = main.process();
+    for (int64_t thread = dice_.Below(3); thread > 0; --thread) {
+      AddActor(
+          fmt::format("session-{}.{}", i, thread),
+          [this, &shared](Actor& actor) { ThreadScript(*this, actor, shared); },
+          process);
+    }
   }
   const int64_t raw = dice_.Between(1, 3);
   for (int64_t i = 0; i < raw; ++i) {
     AddActor(fmt::format("raw-{}", i), [this](Actor& actor) { RawScript(*this, actor); });
   }
+  if (dice_.OneIn(2)) AddActor("stream", [this](Actor& actor) { StreamScript(*this, actor); });
   AddActor("hostile", [this](Actor& actor) { HostileScript(*this, actor); });
 }
 
@@ -168,6 +203,9 @@ std::map<std::string, int64_t> World::Figures() const {
                   {"units", d.units},
                   {"calls", network_.calls()},
                   {"calls lost", network_.lost()},
+                  {"streams", streams_.streams()},
+                  {"stream messages", streams_.messages()},
+                  {"streams broken", streams_.broken()},
                   {"daemon starts", d.starts},
                   {"daemon deaths", d.deaths},
                   {"units in doubt, there", truth_.settled_as_there()},
@@ -180,6 +218,8 @@ std::map<std::string, int64_t> World::Figures() const {
                   {"commits acknowledged", h.told_committed},
                   {"writes", h.writes},
                   {"lists", h.lists},
+                  {"reads of own writes", h.own_reads},
+                  {"conflicts explained", h.conflicts},
                   {"reads", h.reads},
                   {"rows read", h.rows_read},
                   {"lock grants", h.grants},

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "skep/session.h"
 #include "storage/model/names.h"
 #include "tests/sim/actor.h"
 #include "tests/sim/daemon.h"
@@ -19,6 +21,7 @@
 #include "tests/sim/network.h"
 #include "tests/sim/scheduler.h"
 #include "tests/sim/sim_disk.h"
+#include "tests/sim/stream_network.h"
 #include "tests/sim/truth.h"
 #include "tests/sim/warehouse.h"
 
@@ -32,6 +35,13 @@ struct WorldOptions {
   // For tests of the simulation: a world with a fault that the checks must find.
   bool disk_lies = false;
   std::function<std::unique_ptr<meta::MetaStore>(std::unique_ptr<meta::MetaStore>)> wrap_store;
+};
+
+// What the threads of one client process share.
+struct SharedSession {
+  client::Session* session = nullptr;  // while the process lives
+  std::shared_ptr<Link> link;
+  int users = 0;
 };
 
 // One run: daemon, disk, network, clients and what looks on, in one thread under virtual time. The
@@ -57,6 +67,7 @@ class World {
   Scheduler& scheduler() { return scheduler_; }
   SimClock& clock() { return clock_; }
   Network& network() { return network_; }
+  StreamNetwork& streams() { return streams_; }
   History& history() { return history_; }
   Warehouse& warehouse() { return warehouse_; }
   Daemon& daemon() { return daemon_; }
@@ -83,13 +94,22 @@ class World {
       Actor& actor, std::function<absl::StatusOr<T>(state::State&, state::Now, state::Unit&)> ask);
 
   int64_t NextValue() { return ++last_value_; }
+  // Puts files into a table's directory that are nobody's: they must be there for ever.
+  void PlantForeignNames(const std::string& location);
 
  private:
-  void AddActor(const std::string& name, std::function<void(Actor&)> script);
+  Actor& AddActor(const std::string& name,
+                  std::function<void(Actor&)> script,
+                  std::shared_ptr<Process> process = nullptr);
   void MakeActors();
   bool Step();
   void WindDown();
+  // At the end (rest.cc).
   void CheckRest();
+  void CheckQuiet();
+  void CheckRows();
+  void CheckForeignNames();
+  void CheckFiles();
   // The daemon's fate (faults.cc).
   void Faults(Actor& actor);
   void BringUp(Actor& actor);
@@ -107,10 +127,13 @@ class World {
   std::vector<TableSpec> tables_;
   Daemon daemon_;
   Network network_;
+  StreamNetwork streams_;
+  std::deque<SharedSession> sessions_;
   std::vector<std::unique_ptr<Actor>> actors_;
   std::deque<std::string> steps_;
   std::string failure_;
   std::map<std::string, int64_t> seen_;
+  std::set<std::string> planted_;
   uint64_t fingerprint_ = 1469598103934665603u;
   int64_t last_value_ = 0;
   bool stopping_ = false;
@@ -142,8 +165,10 @@ absl::StatusOr<T> World::Ask(
 
 // ---- the scripts ----
 
-void SessionScript(World& world, Actor& actor);
+void SessionScript(World& world, Actor& actor, SharedSession& shared);
+void ThreadScript(World& world, Actor& actor, SharedSession& shared);
 void RawScript(World& world, Actor& actor);
+void StreamScript(World& world, Actor& actor);
 void HostileScript(World& world, Actor& actor);
 void OperatorScript(World& world, Actor& actor);
 void TablesScript(World& world, Actor& actor);
