@@ -13,6 +13,7 @@
 #include "server/loop/admission.h"
 #include "server/loop/batch_core.h"
 #include "server/loop/command.h"
+#include "server/state/commands.h"
 #include "storage/base/clock.h"
 
 namespace skep::v1 {
@@ -52,6 +53,15 @@ class Call {
   virtual bool WatchLock(LockId, WhenLockEnds) { return false; }
   // The call opens these transactions: who carries it may want to hear of their end.
   virtual void Opens(TxnId /*first*/, int64_t /*count*/) {}
+  // The call asked for this lock outside any transaction.
+  virtual void Asks(LockId) {}
+  // The client learns by the answer that these have ended.
+  virtual void Ends(std::vector<TxnId> /*txns*/, std::vector<LockId> /*locks*/) {}
+  // What the client has opened by whatever carries the call, and has not left. False: nothing that
+  // is carried alone has anything.
+  virtual bool AddOwn(const std::vector<TxnId>& /*left*/, state::Heartbeat* /*beat*/) {
+    return false;
+  }
 
   // Who answers this call when a lock is granted; lives as long as the call. Where the client
   // leaves before that, the transport lets it leave the queue (Method::waits).

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <absl/container/flat_hash_set.h>
+
 #include "server/loop/sessions.h"
 
 namespace skep::loop {
@@ -22,8 +24,10 @@ class LockWatch final : public LockWaiter {
             std::weak_ptr<Session> session,
             LockId lock,
             int64_t operation,
+            TxnId begun,
             WhenLockEnds then)
       : operation(operation),
+        begun(begun),
         then(std::move(then)),
         sessions_(sessions),
         session_(std::move(session)),
@@ -34,6 +38,7 @@ class LockWatch final : public LockWaiter {
   }
 
   const int64_t operation;
+  const TxnId begun;  // of a fused begin: nobody beats for it yet
   WhenLockEnds then;
 
  private:
@@ -56,6 +61,10 @@ struct Session {
   bool dirty = false;
   std::unordered_map<LockId, std::unique_ptr<LockWatch>> watches;
   std::optional<Executor::TimerId> timer;
+  // What a beat of the session keeps alive: opened by it, and neither ended by it nor reported as
+  // ended nor left.
+  absl::flat_hash_set<TxnId> txns;
+  absl::flat_hash_set<LockId> locks;  // outside transactions
 };
 
 }  // namespace skep::loop

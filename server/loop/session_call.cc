@@ -21,6 +21,9 @@ void SessionCall::Clear() {
   answer_.clear();
   refused_ = false;
   opens_ = {};
+  asks_ = {};
+  ended_txns_.clear();
+  ended_locks_.clear();
 }
 
 bool SessionCall::Read(google::protobuf::MessageLite* request) {
@@ -43,7 +46,14 @@ void SessionCall::Refuse(const absl::Status& status) {
 }
 
 void SessionCall::Send() {
-  if (!refused_ && opens_.second > 0) home_.Opened(*this, opens_.first, opens_.second);
+  if (!refused_) {
+    if (opens_.second > 0) home_.Opened(*this, opens_.first, opens_.second);
+    if (!asks_.is_none()) home_.Asked(*this, asks_);
+    if (method_->ends) ended_txns_ = txns();
+    if (!ended_txns_.empty() || !ended_locks_.empty()) {
+      home_.Ended(*this, ended_txns_, ended_locks_);
+    }
+  }
   home_.Answer(*this, std::move(answer_));
 }
 

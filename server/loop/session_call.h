@@ -21,6 +21,7 @@ struct SessionMethod {
   bool first = false;    // before the other operations of its message: heartbeats
   bool commits = false;  // refused where an earlier operation of its transaction failed
   bool changes = false;  // such an operation
+  bool ends = false;     // its transactions have ended where it succeeds
   int txn_field = 0;     // of the request: whose transaction it is
   // Gives a request that brings no request id the operation's own; empty: it knows none.
   std::function<void(google::protobuf::MessageLite& request, const std::string& id)>
@@ -43,6 +44,13 @@ class OperationHome {
   virtual void Failed(const SessionCall& call) = 0;
   virtual bool WatchLock(const SessionCall& call, LockId lock, WhenLockEnds then) = 0;
   virtual void Opened(const SessionCall& call, TxnId first, int64_t count) = 0;
+  virtual void Asked(const SessionCall& call, LockId lock) = 0;
+  virtual void Ended(const SessionCall& call,
+                     const std::vector<TxnId>& txns,
+                     const std::vector<LockId>& locks) = 0;
+  virtual void AddOwn(const SessionCall& call,
+                      const std::vector<TxnId>& left,
+                      state::Heartbeat* beat) = 0;
   // The operation is over; `call` may be used for another one.
   virtual void Answer(SessionCall& call, std::string answer) = 0;
 };
@@ -76,6 +84,16 @@ class SessionCall final : public Call, public Command {
     return home_.WatchLock(*this, lock, std::move(then));
   }
   void Opens(TxnId first, int64_t count) override { opens_ = {first, count}; }
+  void Asks(LockId lock) override { asks_ = lock; }
+  void Ends(std::vector<TxnId> txns, std::vector<LockId> locks) override {
+    ended_txns_ = std::move(txns);
+    ended_locks_ = std::move(locks);
+  }
+  bool AddOwn(const std::vector<TxnId>& left, state::Heartbeat* beat) override {
+    home_.AddOwn(*this, left, beat);
+    return true;
+  }
+  TxnId opens() const { return opens_.first; }
 
   // Command
   Verdict Decide(state::State& state, state::Now now, state::Unit& unit) override;
@@ -92,6 +110,9 @@ class SessionCall final : public Call, public Command {
   std::string answer_;
   bool refused_ = false;
   std::pair<TxnId, int64_t> opens_;  // first, count
+  LockId asks_;
+  std::vector<TxnId> ended_txns_;
+  std::vector<LockId> ended_locks_;
 };
 
 }  // namespace skep::loop

@@ -163,13 +163,50 @@ bool Sessions::WatchLock(const SessionCall& call, LockId lock, WhenLockEnds then
   const SessionPtr& session = call.session();
   auto [it, added] = session->watches.try_emplace(lock);
   if (!added) return true;  // a repeat: its first operation hears of the end
-  it->second = std::make_unique<LockWatch>(*this, session, lock, call.number(), std::move(then));
+  it->second = std::make_unique<LockWatch>(
+      *this, session, lock, call.number(), call.opens(), std::move(then));
   core_.Park(lock, *it->second, MonoTime::max());
   return true;
 }
 
 void Sessions::Opened(const SessionCall& call, TxnId first, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) owners_[TxnId(first.value() + i)] = call.session();
+  for (int64_t i = 0; i < count; ++i) {
+    const TxnId txn(first.value() + i);
+    owners_[txn] = call.session();
+    call.session()->txns.insert(txn);
+  }
+}
+
+void Sessions::Asked(const SessionCall& call, LockId lock) { call.session()->locks.insert(lock); }
+
+void Sessions::Ended(const SessionCall& call,
+                     const std::vector<TxnId>& txns,
+                     const std::vector<LockId>& locks) {
+  for (const TxnId txn : txns) call.session()->txns.erase(txn);
+  for (const LockId lock : locks) call.session()->locks.erase(lock);
+}
+
+void Sessions::AddOwn(const SessionCall& call,
+                      const std::vector<TxnId>& left,
+                      state::Heartbeat* beat) {
+  Session& session = *call.session();
+  for (const TxnId txn : left) session.txns.erase(txn);
+  beat->txns.insert(beat->txns.end(), session.txns.begin(), session.txns.end());
+  beat->locks.insert(beat->locks.end(), session.locks.begin(), session.locks.end());
+}
+
+// Whoever sends at all goes on waiting.
+void Sessions::BeatForBegins(const Session& session) {
+  state::Heartbeat beat;
+  for (const auto& [lock, watch] : session.watches) {
+    if (!watch->begun.is_none()) beat.txns.push_back(watch->begun);
+  }
+  if (beat.txns.empty()) return;
+  core_.RunOwned(MakeCommand(
+      [beat = std::move(beat)](state::State& state, state::Now now, state::Unit& unit) {
+        state.Beat(beat, now, unit);
+      },
+      [](const absl::Status&) {}));
 }
 
 void Sessions::Answer(SessionCall& call, std::string answer) {

@@ -82,6 +82,7 @@ void Sessions::SessionMessageArrived(Stream& stream, std::string bytes) {
   const SessionPtr session = streams_[&stream];
   session->heard = Now();
   if (!first) status = Acknowledge(*session, message.rest);
+  if (!session->watches.empty()) BeatForBegins(*session);
   if (status.ok()) status = RunAll(session, message.operations, shared);
   if (!status.ok()) return EndStream(stream, status);
   if (!message.rest.end()) return;

@@ -72,6 +72,7 @@ class Sessions final : public StreamHandler, private UnitObserver, private Opera
            const OperationBytes& operation,
            const std::shared_ptr<const std::string>& bytes);
   SessionMethod* MethodOf(int field);
+  void BeatForBegins(const Session& session);
   void Fence(Stream& stream, const std::string& bytes);
 
   // The stream ends with this; its session, if it has one, lives on.
@@ -102,6 +103,13 @@ class Sessions final : public StreamHandler, private UnitObserver, private Opera
   void Failed(const SessionCall& call) override;
   bool WatchLock(const SessionCall& call, LockId lock, WhenLockEnds then) override;
   void Opened(const SessionCall& call, TxnId first, int64_t count) override;
+  void Asked(const SessionCall& call, LockId lock) override;
+  void Ended(const SessionCall& call,
+             const std::vector<TxnId>& txns,
+             const std::vector<LockId>& locks) override;
+  void AddOwn(const SessionCall& call,
+              const std::vector<TxnId>& left,
+              state::Heartbeat* beat) override;
   void Answer(SessionCall& call, std::string answer) override;
 
   const Options options_;

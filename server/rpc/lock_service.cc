@@ -58,11 +58,12 @@ absl::Status Acquire(const v1::AcquireLocksRequest& request,
   SKEP_ASSIGN_OR_RETURN(const state::AcquireLocks command, wire::FromProto(request));
   SKEP_ASSIGN_OR_RETURN(const state::LockAnswer answer,
                         context.state.Lock(command, context.now, context.unit));
+  loop::Call& call = context.call.call;
+  if (command.txn.is_none() && !answer.lock.is_none()) call.Asks(answer.lock);
   if (answer.state != LockState::kWaiting) {
     wire::ToProto(answer, response);
     return absl::OkStatus();
   }
-  loop::Call& call = context.call.call;
   if (call.WatchLock(answer.lock, TellEnd)) {
     wire::ToProto(answer, response);
     return absl::OkStatus();
@@ -89,6 +90,7 @@ absl::Status Release(const v1::ReleaseLockRequest& request,
                      Context& context,
                      v1::ReleaseLockResponse*) {
   SKEP_ASSIGN_OR_RETURN(const state::ReleaseLock command, wire::FromProto(request));
+  context.call.call.Ends({}, {command.lock});
   return context.state.Release(command, context.now, context.unit);
 }
 

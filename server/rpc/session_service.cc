@@ -70,6 +70,7 @@ loop::SessionMethod MethodFor(const FieldDescriptor* field, Methods* methods) {
   methods->erase(path);
   method.first = request == v1::HeartbeatTransactionsRequest::descriptor();
   method.commits = request == v1::CommitTransactionRequest::descriptor();
+  method.ends = method.commits || request == v1::AbortTransactionsRequest::descriptor();
   method.changes = request == v1::AddPartitionsRequest::descriptor() ||
                    request == v1::AllocateWriteIdsRequest::descriptor() ||
                    request == v1::AcquireLocksRequest::descriptor() ||

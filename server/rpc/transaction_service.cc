@@ -67,7 +67,18 @@ absl::Status Heartbeat(const v1::HeartbeatTransactionsRequest& request,
                        Context& context,
                        v1::HeartbeatTransactionsResponse* response) {
   SKEP_ASSIGN_OR_RETURN(state::Heartbeat command, wire::FromProto(request));
-  wire::ToProto(context.state.Beat(command, context.now, context.unit), response);
+  loop::Call& call = context.call.call;
+  std::vector<TxnId> left;
+  for (const int64_t txn : request.left_txn_ids()) left.emplace_back(txn);
+  if (request.session() && !call.AddOwn(left, &command)) {
+    return wire::BadField("session", "a call that comes alone has no session; name the ids");
+  }
+  const state::HeartbeatResult result = context.state.Beat(command, context.now, context.unit);
+  wire::ToProto(result, response);
+  std::vector<TxnId> ended = result.committed;
+  ended.insert(ended.end(), result.not_found.begin(), result.not_found.end());
+  for (const state::HeartbeatResult::Ended& aborted : result.aborted) ended.push_back(aborted.txn);
+  call.Ends(std::move(ended), result.locks_not_found);
   context.release = loop::Release::kAtOnce;
   context.about.swap(command.txns);
   return absl::OkStatus();

@@ -196,6 +196,7 @@ absl::StatusOr<state::ListTxns> FromProto(const v1::ListTransactionsRequest& fro
 absl::StatusOr<state::Heartbeat> FromProto(const v1::HeartbeatTransactionsRequest& from) {
   SKEP_RETURN_IF_ERROR(CheckCount("txn_ids", from.txn_ids_size(), 0, kMaxIdsPerCall));
   SKEP_RETURN_IF_ERROR(CheckCount("lock_ids", from.lock_ids_size(), 0, kMaxIdsPerCall));
+  SKEP_RETURN_IF_ERROR(CheckCount("left_txn_ids", from.left_txn_ids_size(), 0, kMaxIdsPerCall));
   return state::Heartbeat{ReadIds<TxnId>(from.txn_ids()), ReadIds<LockId>(from.lock_ids())};
 }
 
