@@ -9,6 +9,12 @@
 #include "storage/base/text.h"
 
 namespace skep::daemon {
+namespace {
+
+// Some thousand commits, or the next piece of the log.
+constexpr int64_t kReserveBytes = int64_t{1} << 20;
+
+}  // namespace
 
 meta::StoreForm FormOf(const Settings& settings) {
   return settings.store.form == "tables" ? meta::StoreForm::kTables : meta::StoreForm::kLog;
@@ -22,6 +28,7 @@ meta::LogStoreOptions StoreOptionsOf(const Settings& settings, Timestamp now) {
                                    : meta::SqliteOptions::Synchronous::kFull;
   options.tables.auto_migrate = settings.store.auto_migrate;
   options.tables.now = now;
+  options.reserve_bytes = kReserveBytes;
   options.tables.program = std::string("skepd ") + kVersion;
   return options;
 }

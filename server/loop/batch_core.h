@@ -91,6 +91,8 @@ class BatchCore {
   void Flush();
   // Nothing waits: the store may tidy up.
   void Idle() { store_.Idle(); }
+  // False: the store takes only what ends things.
+  bool HasRoom() { return store_.HasRoom(); }
 
   // For a command being decided that left the request `lock` waiting: `waiter` is answered when it
   // is granted or ends, and at `deadline` at the latest (MonoTime::max(): never before), with an

@@ -79,7 +79,7 @@ loop::Service MakeCompactionService() {
   loop::Service service{"skep.v1.CompactionService", {}};
   auto& methods = service.methods;
   methods.push_back(MakeMethod<v1::EnqueueCompactionRequest, v1::EnqueueCompactionResponse>(
-      Path("EnqueueCompaction"), {}, Enqueue));
+      Path("EnqueueCompaction"), {.makes = true}, Enqueue));
   methods.push_back(MakeMethod<v1::GetCompactionRequest, v1::GetCompactionResponse>(
       Path("GetCompaction"), {}, Get));
   methods.push_back(MakeMethod<v1::ListCompactionsRequest, v1::ListCompactionsResponse>(

@@ -161,7 +161,7 @@ loop::Service MakeLockService() {
   loop::Service service{"skep.v1.LockService", {}};
   auto& methods = service.methods;
   methods.push_back(MakeMethod<v1::AcquireLocksRequest, v1::AcquireLocksResponse>(
-      Path("AcquireLocks"), {.registered = kHot, .waits = true}, Acquire));
+      Path("AcquireLocks"), {.registered = kHot, .waits = true, .makes = true}, Acquire));
   methods.push_back(MakeMethod<v1::CheckLockRequest, v1::CheckLockResponse>(
       Path("CheckLock"), {.registered = kHot}, Check));
   methods.push_back(MakeMethod<v1::ReleaseLockRequest, v1::ReleaseLockResponse>(

@@ -1,6 +1,16 @@
 #include "server/rpc/services.h"
 
+#include "server/rpc/unary.h"
+#include "storage/model/errors.h"
+
 namespace skep::rpc {
+
+absl::Status NoRoom() {
+  return MakeError(ErrorReason::kStoreFull,
+                   "the disk of the store is full, and what is left of it is for transactions to "
+                   "end: free space on the filesystem of the data directory",
+                   {{"limit", "free space on the filesystem of the data directory"}});
+}
 
 std::vector<loop::Service> MakeServices(const Dependencies& dependencies) {
   std::vector<loop::Service> services;

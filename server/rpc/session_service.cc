@@ -60,7 +60,7 @@ loop::SessionMethod MethodFor(const FieldDescriptor* field, Methods* methods) {
   method.txn_field = TxnFieldOf(request);
   if (request == v1::BeginTransactionRequest::descriptor()) {
     method.method = MakeMethod<v1::BeginTransactionRequest, v1::BeginTransactionResponse>(
-        "/skep.v1.SessionService/BeginTransaction", {}, BeginTransaction);
+        "/skep.v1.SessionService/BeginTransaction", {.makes = true}, BeginTransaction);
     method.give_request_id = GiveBeginRequestId;
     return method;
   }

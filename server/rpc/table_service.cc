@@ -175,11 +175,11 @@ loop::Service MakeTableService(const Dependencies& d) {
   loop::Service service{"skep.v1.TableService", {}};
   auto& methods = service.methods;
   methods.push_back(MakeMethod<v1::CreateTableRequest, v1::CreateTableResponse>(
-      Path("CreateTable"), {}, [&d](const auto& request, Context& context, auto*) {
+      Path("CreateTable"), {.makes = true}, [&d](const auto& request, Context& context, auto*) {
         return Create(d, request, context);
       }));
   methods.push_back(MakeMethod<v1::RegisterTableRequest, v1::RegisterTableResponse>(
-      Path("RegisterTable"), {}, [&d](const auto& request, Context& context, auto*) {
+      Path("RegisterTable"), {.makes = true}, [&d](const auto& request, Context& context, auto*) {
         return Register(d, request, context);
       }));
   methods.push_back(
@@ -188,10 +188,10 @@ loop::Service MakeTableService(const Dependencies& d) {
       MakeMethod<v1::ListTablesRequest, v1::ListTablesResponse>(Path("ListTables"), {}, List));
   methods.push_back(MakeMethod<v1::ListPartitionsRequest, v1::ListPartitionsResponse>(
       Path("ListPartitions"), {}, ListPartitions));
-  methods.push_back(
-      MakeMethod<v1::DropTableRequest, v1::DropTableResponse>(Path("DropTable"), {}, Drop));
+  methods.push_back(MakeMethod<v1::DropTableRequest, v1::DropTableResponse>(
+      Path("DropTable"), {.makes = true}, Drop));
   methods.push_back(MakeMethod<v1::SetTablePropertiesRequest, v1::SetTablePropertiesResponse>(
-      Path("SetTableProperties"), {}, SetProperties));
+      Path("SetTableProperties"), {.makes = true}, SetProperties));
   methods.push_back(MakeMethod<v1::ListDirectoriesRequest, v1::ListDirectoriesResponse>(
       Path("ListDirectories"), {}, [&d](const auto& request, Context& context, auto*) {
         return ListDirectories(d, request, context);

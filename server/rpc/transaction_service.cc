@@ -187,7 +187,7 @@ loop::Service MakeTransactionService() {
   loop::Service service{"skep.v1.TransactionService", {}};
   auto& methods = service.methods;
   methods.push_back(MakeMethod<v1::OpenTransactionsRequest, v1::OpenTransactionsResponse>(
-      Path("OpenTransactions"), {.registered = kHot}, Open));
+      Path("OpenTransactions"), {.registered = kHot, .makes = true}, Open));
   methods.push_back(MakeMethod<v1::GetTransactionRequest, v1::GetTransactionResponse>(
       Path("GetTransaction"), {}, Get));
   methods.push_back(MakeMethod<v1::ListTransactionsRequest, v1::ListTransactionsResponse>(
@@ -201,7 +201,7 @@ loop::Service MakeTransactionService() {
   methods.push_back(MakeMethod<v1::AbortTransactionsRequest, v1::AbortTransactionsResponse>(
       Path("AbortTransactions"), {.call_class = CallClass::kReserved, .registered = kHot}, Abort));
   methods.push_back(MakeMethod<v1::AddPartitionsRequest, v1::AddPartitionsResponse>(
-      Path("AddPartitions"), {.registered = kHot}, AddPartitions));
+      Path("AddPartitions"), {.registered = kHot, .makes = true}, AddPartitions));
   methods.push_back(MakeMethod<v1::GetSnapshotRequest, v1::GetSnapshotResponse>(
       Path("GetSnapshot"), {.registered = kHot}, GetSnapshot));
   return service;

@@ -27,13 +27,16 @@ struct Context {
   }
 };
 
+// What is said to those who would make something while the disk is full.
+absl::Status NoRoom();
+
 // A unary method as a plain function (request, context, response) → status. Requests and responses
 // are kept from call to call, so that a hot call allocates nothing for them; they are valid during
 // the handler only.
 template <class Request, class Response, class Handler>
 class Unary {
  public:
-  explicit Unary(Handler handler) : handler_(std::move(handler)) {}
+  explicit Unary(Handler handler, bool makes = false) : handler_(std::move(handler)), makes_(makes) {}
 
   loop::Verdict operator()(loop::CallContext& call) {
     request_.Clear();
@@ -41,6 +44,10 @@ class Unary {
     about_.clear();
     if (!call.call.Read(&request_)) {
       call.call.Refuse(absl::InternalError("Unable to parse request"));
+      return {};
+    }
+    if (makes_ && !call.core.HasRoom()) {
+      call.call.Refuse(NoRoom());
       return {};
     }
     Context context{call, call.state, call.now, call.unit, loop::Release::kWithUnit, about_};
@@ -66,6 +73,7 @@ class Unary {
   static constexpr size_t kLargeRequest = 16 * 1024;
 
   Handler handler_;
+  const bool makes_;
   Request request_;
   Response response_;
   std::vector<TxnId> about_;
@@ -80,6 +88,7 @@ struct MethodOptions {
   loop::CallClass call_class = loop::CallClass::kOrdinary;
   int registered = kRare;
   bool waits = false;
+  bool makes = false;  // takes up room in the store: refused while there is none to spare
 };
 
 template <class Request, class Response, class Handler>
@@ -88,7 +97,7 @@ loop::Method MakeMethod(std::string path, MethodOptions options, Handler handler
           options.call_class,
           options.registered,
           options.waits,
-          Unary<Request, Response, Handler>(std::move(handler))};
+          Unary<Request, Response, Handler>(std::move(handler), options.makes)};
 }
 
 }  // namespace skep::rpc

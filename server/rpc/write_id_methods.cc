@@ -64,13 +64,13 @@ absl::Status Adopt(const v1::AdoptWriteIdsRequest& request,
 
 void AddWriteIdMethods(loop::Service* service) {
   service->methods.push_back(MakeMethod<v1::AllocateWriteIdsRequest, v1::AllocateWriteIdsResponse>(
-      "/skep.v1.TableService/AllocateWriteIds", {.registered = kHot}, Allocate));
+      "/skep.v1.TableService/AllocateWriteIds", {.registered = kHot, .makes = true}, Allocate));
   service->methods.push_back(MakeMethod<v1::GetValidWriteIdsRequest, v1::GetValidWriteIdsResponse>(
       "/skep.v1.TableService/GetValidWriteIds", {.registered = kHot}, GetValid));
   service->methods.push_back(MakeMethod<v1::GetTableChangesRequest, v1::GetTableChangesResponse>(
       "/skep.v1.TableService/GetTableChanges", {}, GetChanges));
   service->methods.push_back(MakeMethod<v1::AdoptWriteIdsRequest, v1::AdoptWriteIdsResponse>(
-      "/skep.v1.TableService/AdoptWriteIds", {}, Adopt));
+      "/skep.v1.TableService/AdoptWriteIds", {.makes = true}, Adopt));
 }
 
 }  // namespace skep::rpc

@@ -23,6 +23,10 @@ class MetaStore {
   // may not be there; the process must end. kCorruptStore: likewise must end.
   virtual absl::Status Append(const Effects& effects) = 0;
 
+  // False: the disk is full, and what room is left is for units that end things. Asked before
+  // something is made; finds out by itself when there is room again.
+  virtual bool HasRoom() { return true; }
+
   // Work that is better done when nothing waits (checkpoint). Bounded to a few milliseconds.
   virtual void Idle() = 0;
 };

@@ -9,6 +9,7 @@
 #include "storage/fs/posix_file_system.h"
 #include "storage/meta/check_store.h"
 #include "storage/meta/log/recovery.h"
+#include "storage/meta/reserved_store.h"
 #include "storage/model/errors.h"
 
 namespace skep::meta {
@@ -26,8 +27,17 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> OpenTables(const LogStoreOptions& o
 
 absl::StatusOr<std::unique_ptr<MetaStore>> OpenStore(StoreForm form,
                                                      const LogStoreOptions& options) {
-  if (form == StoreForm::kTables) return OpenTables(options);
-  return LogStore::Open(options);
+  std::unique_ptr<MetaStore> store;
+  if (form == StoreForm::kTables) {
+    SKEP_ASSIGN_OR_RETURN(store, OpenTables(options));
+  } else {
+    SKEP_ASSIGN_OR_RETURN(store, LogStore::Open(options));
+  }
+  if (options.reserve_bytes == 0) return store;
+  static auto* const system_clock = new SystemClock;
+  return std::make_unique<ReservedStore>(std::move(store),
+                                         FileReserve(options.tables.path, options.reserve_bytes),
+                                         options.clock != nullptr ? *options.clock : *system_clock);
 }
 
 absl::StatusOr<std::vector<std::string>> CheckStore(const LogStoreOptions& options,

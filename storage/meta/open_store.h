@@ -18,8 +18,8 @@ enum class StoreForm {
   kTables,  // units in the tables at once (SqliteStore)
 };
 
-// `options.tables` is all that kTables looks at, and `options.fs` for the files of a log that it
-// finds. Errors: those of LogStore::Open.
+// `options.tables` is all that kTables looks at, `options.fs` for the files of a log that it
+// finds, and `options.reserve_bytes`. Errors: those of LogStore::Open.
 absl::StatusOr<std::unique_ptr<MetaStore>> OpenStore(StoreForm form,
                                                      const LogStoreOptions& options);
 

@@ -188,6 +188,33 @@ TEST_F(BadStorage, AStoreThatIsFullDuringACommit) {
   EXPECT_THAT(Read("e.last"), HasSubstr("\"writeid\":1,"));
 }
 
+// What is open can end, whatever the disk; what would begin waits for room.
+TEST_F(BadStorage, AStoreThatIsFullLetsTransactionsEnd) {
+  std::vector<std::unique_ptr<client::Transaction>> open;
+  for (int i = 0; i < 8; ++i) {
+    auto txn = session_->Begin();
+    ASSERT_THAT(txn, IsOk());
+    open.push_back(*std::move(txn));
+  }
+  store_.Fill();
+  absl::Status refused;
+  for (int i = 0; i < 2'000 && refused.ok(); ++i) {
+    auto txn = session_->Begin({.agent = std::string(1'000, 'x')});
+    refused = txn.status();
+    if (txn.ok()) open.push_back(*std::move(txn));
+  }
+  EXPECT_THAT(refused, HasReason(ErrorReason::kStoreFull));
+  ASSERT_TRUE(daemon_.Running()) << daemon_.Log();
+  for (size_t i = 0; i < open.size(); ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_THAT(i % 2 == 0 ? open[i]->Commit() : open[i]->Abort(), IsOk());
+  }
+  store_.Empty();
+  absl::StatusOr<std::unique_ptr<client::Transaction>> next = absl::UnknownError("not asked");
+  for (int i = 0; i < 1'000 && !next.ok(); ++i) next = session_->Begin();
+  EXPECT_THAT(next, IsOk());
+}
+
 // Root may write everywhere: the writer is another user, in the group that may use the socket.
 TEST_F(BadInputTest, AWarehouseWithoutPermission) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user's program can only be started by root";

@@ -37,6 +37,8 @@ class MemoryStore final : public meta::MetaStore {
   }
 
   void Idle() override { ++idle_calls_; }
+  bool HasRoom() override { return has_room_; }
+  void SetRoom(bool has_room) { has_room_ = has_room; }
 
   // The nth Append from now (from 1) that has effects fails with `error`, once.
   void FailAppend(int nth, absl::Status error, Kept kept = Kept::kNo) {
@@ -61,6 +63,7 @@ class MemoryStore final : public meta::MetaStore {
     ++units_;
   }
 
+  bool has_room_ = true;
   StoredState state_;
   std::optional<Failure> failure_;
   std::optional<absl::Status> load_failure_;

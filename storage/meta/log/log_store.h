@@ -41,6 +41,8 @@ struct LogStoreOptions {
   int64_t slice_bytes = int64_t{256} << 10;  // of the log that go into one transaction
   // A unit is refused, or waits for the tables, when so much of the log is not in them.
   int64_t backlog_bytes = int64_t{64} << 20;
+  // Room on the disk that OpenStore keeps for what ends things (ReservedStore); 0: none.
+  int64_t reserve_bytes = 0;
 };
 
 // The store as a log with tables behind it: Append writes one record and syncs it; the tables

@@ -136,7 +136,14 @@ absl::Status SegmentLog::Switch(int64_t record_size) {
     }
   }
   if (!made) {
-    SKEP_ASSIGN_OR_RETURN(made, Make(number, std::max(size, needed)));
+    absl::StatusOr<std::unique_ptr<Segment>> segment = Make(number, std::max(size, needed));
+    // What is left of the disk may still hold a short one.
+    const int64_t least = std::max(options_.first_bytes, needed);
+    if (ReasonOf(segment.status()) == ErrorReason::kStoreFull && least < size) {
+      segment = Make(number, least);
+    }
+    SKEP_RETURN_IF_ERROR(segment.status());
+    made = *std::move(segment);
   }
   absl::MutexLock lock(&mutex_);
   if (next_) segments_.push_back(std::move(next_));

@@ -182,6 +182,47 @@ TEST_F(StoreErrorsTest, AFullStoreIsExhausted) {
   EXPECT_EQ(last_.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
+// What is left of the disk is for what ends things.
+TEST_F(StoreErrorsTest, AFullDiskTakesNothingNewAndLetsTransactionsEnd) {
+  const int64_t txns[] = {OpenTxn(), OpenTxn(), OpenTxn()};
+  OnLoop([&] { store_.SetRoom(false); });
+  EXPECT_THAT(Open("", false, 1), HasReason(ErrorReason::kStoreFull));
+  EXPECT_EQ(last_.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(wire::RetryDelay(last_).has_value());
+  v1::AcquireLocksResponse lock;
+  EXPECT_THAT(Call(&Locks::AcquireLocks,
+                   *locks_,
+                   LockRequest(txns[0], "orders", v1::LOCK_KIND_SHARED_READ),
+                   &lock),
+              HasReason(ErrorReason::kStoreFull));
+  EXPECT_THAT(Create(TableRequest("more")), HasReason(ErrorReason::kStoreFull));
+  EXPECT_THAT(Compact("orders", v1::COMPACTION_TYPE_MAJOR), HasReason(ErrorReason::kStoreFull));
+  v1::HeartbeatTransactionsRequest beat;
+  for (const int64_t txn : txns) beat.add_txn_ids(txn);
+  v1::HeartbeatTransactionsResponse beaten;
+  EXPECT_THAT(Call(&Txns::HeartbeatTransactions, *txns_, beat, &beaten), IsOk());
+  EXPECT_EQ(beaten.aborted_size(), 0);
+  EXPECT_THAT(Commit(txns[0]), IsOk());
+  v1::AbortTransactionsRequest abort;
+  abort.add_txn_ids(txns[1]);
+  v1::AbortTransactionsResponse aborted;
+  EXPECT_THAT(Call(&Txns::AbortTransactions, *txns_, abort, &aborted), IsOk());
+  EXPECT_EQ(aborted.aborted_size(), 1);
+  v1::ListTransactionsResponse list;
+  ASSERT_THAT(Call(&Txns::ListTransactions, *txns_, v1::ListTransactionsRequest(), &list), IsOk());
+  EXPECT_EQ(list.transactions_size(), 1) << "questions are answered";
+  OnLoop([&] { store_.SetRoom(true); });
+  EXPECT_THAT(Open("", false, 1), IsOk());
+}
+
+TEST_F(ErrorsTest, ABeatOfASessionNeedsASession) {
+  v1::HeartbeatTransactionsRequest beat;
+  beat.set_session(true);
+  v1::HeartbeatTransactionsResponse beaten;
+  EXPECT_THAT(Call(&Txns::HeartbeatTransactions, *txns_, beat, &beaten),
+              HasReason(ErrorReason::kInvalidRequest));
+}
+
 TEST_F(StoreErrorsTest, AnUnknownOutcomeIsSaidAndEndsTheServer) {
   FailNext(MakeError(ErrorReason::kOutcomeUnknown, "EIO"));
   EXPECT_THAT(Open("", false, 1), HasReason(ErrorReason::kOutcomeUnknown));

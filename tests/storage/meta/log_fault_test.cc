@@ -196,7 +196,9 @@ INSTANTIATE_TEST_SUITE_P(
         OfTables("TablesSync", Mask(VfsCall::kSync), SQLITE_IOERR_FSYNC, FaultVfs::Span::kOnce),
         OfTables(
             "TablesSync", Mask(VfsCall::kSync), SQLITE_IOERR_FSYNC, FaultVfs::Span::kFromThere),
-        OfTables("TablesWrite", Mask(VfsCall::kWrite), SQLITE_IOERR_WRITE, FaultVfs::Span::kOnce)),
+        OfTables("TablesWrite", Mask(VfsCall::kWrite), SQLITE_IOERR_WRITE, FaultVfs::Span::kOnce),
+        OfTables("TablesOpen", Mask(VfsCall::kOpen), SQLITE_CANTOPEN, FaultVfs::Span::kOnce),
+        OfTables("TablesOpen", Mask(VfsCall::kOpen), SQLITE_CANTOPEN, FaultVfs::Span::kFromThere)),
     [](const auto& info) { return info.param.name; });
 
 // The power goes after each call of the run: the nth and all later ones fail, and what was not
