@@ -22,7 +22,7 @@ def files(*folders):
 sentences = re.findall(r"^- \*\*([A-Z]+-\d+)\*\*", read("docs/rules.md"), re.M)
 rules = set(sentences)
 problems = [f"docs/rules.md has {rule} twice" for rule in sorted(rules) if sentences.count(rule) > 1]
-letters = "TYP|OPN|SNP|SER|VAL|CMT|CON|ABT|HBT|TMO|WID|WSN|DYN|LCK|LCM|LCQ|LCU|ISO|STR|RPL|MV|NTF|R"
+letters = "TYP|OPN|SNP|SER|VAL|CMT|CON|ABT|HBT|TMO|WID|WSN|DYN|LCK|LCM|LCQ|LCU|ISO|STR|RPL|CLI|CLN|MV|NTF|R"
 rules = {rule for rule in rules if re.fullmatch(rf"({letters})-\d+", rule)}
 number = re.compile(rf"(?<![A-Za-z0-9_])({letters})-(\d+)(?:\s*(?:…|\.\.\.|to|–)\s*(?:\1-)?(\d+))?(?![\w-])")
 in_a_name = re.compile(rf"\b({letters})(\d+)(?=[A-Z])")

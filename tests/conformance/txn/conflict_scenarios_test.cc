@@ -50,7 +50,7 @@ TEST_F(ConflictScenarios, S110DifferentTablesDoNotConflict) {
   EXPECT_THAT(Commit(b), IsOk());
 }
 
-TEST_F(ConflictScenarios, S112AnUpdateThatTouchedNothingLeavesNothing) {  // DYN-4
+TEST_F(ConflictScenarios, S112AnUpdateThatTouchedNothingLeavesNothing) {  // DYN-4, CMT-14, CON-9
   Open();
   const int64_t txn = Writer("SW default.tab1:U*");
   ASSERT_THAT(AddPartitions(txn, "default.tab1", {}), IsOk());
@@ -104,7 +104,7 @@ TEST_F(ConflictScenarios, S118AnUpdateAndADeleteElsewhereDoNotConflict) {
   EXPECT_THAT(Commit(b, {"default.tab1/p=two:D"}), IsOk());
 }
 
-TEST_F(ConflictScenarios, S119TheSecondOfTwoWritersLosesAndIsToldWho) {  // CON-7, CON-10
+TEST_F(ConflictScenarios, S119TheSecondOfTwoWritersLosesAndIsToldWho) {  // CON-7, CON-10, CON-12
   const int64_t a = Writer("SW default.tab1:U*");
   const int64_t b = Writer("SW default.tab1:D*");
   ASSERT_THAT(AddPartitions(a, "default.tab1", {"p=two"}), IsOk());
@@ -120,7 +120,7 @@ TEST_F(ConflictScenarios, S119TheSecondOfTwoWritersLosesAndIsToldWho) {  // CON-
   EXPECT_THAT(Commit(b), HasReason(ErrorReason::kTxnAborted));
 }
 
-TEST_F(ConflictScenarios, S121AMergeReportsByOperation) {  // DYN-6
+TEST_F(ConflictScenarios, S121AMergeReportsByOperation) {  // DYN-6, DYN-1
   const int64_t older = Open();
   const int64_t txn = Writer("SW default.tab1:U*");
   EXPECT_THAT(stored().components, SizeIs(1)) << "the placeholder";
@@ -168,6 +168,18 @@ TEST_F(ConflictScenarios, S125ADynamicInsertIsDeclaredOnce) {
     ASSERT_THAT(AddPartitions(txn, "default.tab1", {"p=1", "p=2"}, kInsert), IsOk());
   }
   EXPECT_THAT(stored().components, SizeIs(2));
+}
+
+TEST_F(ConflictScenarios, ADeclarationThatDoesNotSayHowCountsAsAnUpdate) {  // DYN-2
+  const int64_t a = Open();
+  const int64_t b = Open();
+  for (const int64_t txn : {a, b}) {
+    ASSERT_THAT(Allocate(txn, "default.tab_part"), IsOk());
+    ASSERT_THAT(AddPartitions(txn, "default.tab_part", {"p=1"}, v1::WRITE_OPERATION_UNSPECIFIED),
+                IsOk());
+  }
+  ASSERT_THAT(Commit(a, {"default.tab_part/p=2:I"}), IsOk());
+  EXPECT_THAT(Commit(b), HasReason(ErrorReason::kWriteConflict));
 }
 
 // In exclusive-write mode Hive compiles again under a fresh snapshot. Here the grant says that the

@@ -93,7 +93,7 @@ TEST_F(HousekeepingScenarios, S172WhatASnapshotNeedsStaysAndNoMore) {  // R-4
   EXPECT_THAT(ListOf(Open(), "default.a").aborted, ElementsAre(1, 2)) << "R-14: these stay";
 }
 
-TEST_F(HousekeepingScenarios, S175ADroppedTableTakesItsRowsAlong) {
+TEST_F(HousekeepingScenarios, S175ADroppedTableTakesItsRowsAlong) {  // CLN-22
   for (const char* table : {"default.a", "default.b"}) {
     const int64_t aborted = Open();
     ASSERT_THAT(Allocate(aborted, table), IsOk());

@@ -117,7 +117,7 @@ TEST_F(LockScenarios, S068AnUnknownLockIsRefused) {
   EXPECT_THAT(Check(23), HasReason(ErrorReason::kNoSuchLock));
 }
 
-TEST_F(LockScenarios, S070OneRequestHasManyComponents) {
+TEST_F(LockScenarios, S070OneRequestHasManyComponents) {  // LCK-8, LCK-16
   const Locked lock = Lock(0, {"EX mydb.mytable/p=1", "EX mydb.mytable/p=2"});
   EXPECT_EQ(lock.state, kAcquired);
   EXPECT_THAT(Check(lock.id), IsOkAndHolds(kAcquired));
@@ -126,7 +126,7 @@ TEST_F(LockScenarios, S070OneRequestHasManyComponents) {
   EXPECT_THAT(Locks(), IsEmpty());
 }
 
-TEST_F(LockScenarios, S071ARequestIsGrantedAsAWhole) {
+TEST_F(LockScenarios, S071ARequestIsGrantedAsAWhole) {  // LCK-10
   const Locked first = Lock(0, {"EX mydb.mytable/p=1", "EX mydb.mytable/p=2"});
   const Locked second = Lock(0, {"EX mydb.mytable/p=1", "EX mydb.mytable/p=2"});
   ASSERT_EQ(second.state, kWaiting);
@@ -135,12 +135,12 @@ TEST_F(LockScenarios, S071ARequestIsGrantedAsAWhole) {
   for (const v1::Lock& component : Locks()) EXPECT_EQ(component.state(), kAcquired);
 }
 
-TEST_F(LockScenarios, S073AHeldLockOfATransactionStays) {
+TEST_F(LockScenarios, S073AHeldLockOfATransactionStays) {  // LCU-2
   const Locked lock = Lock(Open(), {On("EX", kP)});
   EXPECT_THAT(Release(lock.id), HasReason(ErrorReason::kTxnOpen));
 }
 
-TEST_F(LockScenarios, S074ALockOutsideTransactionsHasALifeOfItsOwn) {
+TEST_F(LockScenarios, S074ALockOutsideTransactionsHasALifeOfItsOwn) {  // LCU-1, LCU-5
   const Locked lock = Lock(0, {"EX mydb.mytable/p=1", "SW mydb.other", "SR yourdb"});
   EXPECT_EQ(lock.id, 1);
   EXPECT_EQ(lock.state, kAcquired);
@@ -156,7 +156,7 @@ TEST_F(LockScenarios, S076AReaderOfADatabaseIgnoresWhoEmptiesATable) {  // LCM-4
   EXPECT_EQ(LockState(Open(), "SR mydb"), kAcquired);
 }
 
-TEST_F(LockScenarios, S077AListShowsWhoHoldsAndWhoWaits) {
+TEST_F(LockScenarios, S077AListShowsWhoHoldsAndWhoWaits) {  // LCK-9, LCK-12, LCK-13
   ASSERT_EQ(LockState(0, "EX mydb"), kAcquired);
   const int64_t txn = Open();
   ASSERT_EQ(LockState(txn, "SR mydb.mytable"), kWaiting);
@@ -189,7 +189,7 @@ TEST_F(LockScenarios, S079AListIsFiltered) {
   EXPECT_THAT(Locks("db2.t15"), SizeIs(1));
 }
 
-TEST_F(LockScenarios, S080ALockOutsideTransactionsSaysWhoseItIs) {
+TEST_F(LockScenarios, S080ALockOutsideTransactionsSaysWhoseItIs) {  // LCK-1
   v1::AcquireLocksRequest request;
   auto* component = request.add_components();
   component->mutable_resource()->set_database("mydb");
@@ -343,7 +343,7 @@ TEST_F(LockScenarios, S104ADropOfADatabaseTakesWhatItMust) {
   EXPECT_EQ(LockState(Open(), "SW yourdb.yourtable"), kWaiting);
 }
 
-TEST_F(LockScenarios, S106AQuerysLocksGoWithItsCommit) {
+TEST_F(LockScenarios, S106AQuerysLocksGoWithItsCommit) {  // CMT-16, CMT-17, CMT-20
   const int64_t txn = Open();
   ASSERT_EQ(
       Lock(

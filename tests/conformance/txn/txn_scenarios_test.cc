@@ -23,7 +23,7 @@ TEST_F(TxnScenarios, S001AFreshStoreIsEmpty) {
   EXPECT_THAT(Listed(), IsEmpty());
 }
 
-TEST_F(TxnScenarios, S002OpenOnesAreListedWithTheirOwners) {
+TEST_F(TxnScenarios, S002OpenOnesAreListedWithTheirOwners) {  // OPN-9
   EXPECT_EQ(Open(), 1);
   EXPECT_EQ(Open(), 2);
   const std::vector<v1::Transaction> listed = Listed();
@@ -50,6 +50,7 @@ TEST_F(TxnScenarios, S004CommittedOnesAreNotListed) {
   EXPECT_EQ(TxnListOf(0).high, 3);
 }
 
+// OPN-15.
 TEST_F(TxnScenarios, S005TheFirstIdIsOne) { EXPECT_EQ(Open(), 1); }
 
 // Ids have no gaps here: what was given out is open until it ends, however long ago it was opened.
@@ -222,7 +223,7 @@ class CommitProperties : public World {
   }
 };
 
-// The parameter need not exist before: a commit sets it (Hive: it must).
+// The parameter need not exist before: a commit sets it (Hive: it must)., STR-4
 TEST_F(CommitProperties, S022APropertyIsSetWithTheCommit) {  // CMT-18, STR-6
   Table("default.t");
   const int64_t txn = Open();
@@ -257,6 +258,7 @@ TEST_F(TxnScenarios, S026ExpiredOnesAreListedAsAbortedAndMayBeAbortedAgain) {
   EXPECT_EQ(TxnListOf(0).high, 2);
   EXPECT_THAT(Abort(2), IsOk());
 }
+// WID-13.
 
 TEST_F(TxnScenarios, S028WhatIsRolledBackIsNotSeen) {
   Table("default.t");
@@ -264,6 +266,7 @@ TEST_F(TxnScenarios, S028WhatIsRolledBackIsNotSeen) {
   ASSERT_THAT(Allocate(txn, "default.t"), IsOkAndHolds(1));
   ASSERT_THAT(Abort(txn), IsOk());
   EXPECT_FALSE(ListOf(Open(), "default.t").Sees(1));
+// WSN-6.
 }
 
 TEST_F(TxnScenarios, S029AnOwnInsertIsSeenBeforeAndAfterTheCommit) {
@@ -373,6 +376,7 @@ TEST_F(Replication, S046ATimedOutOneIsGoneForItsSourceToo) {
   const auto aborted = AbortFor(5);
   ASSERT_THAT(aborted, IsOk());
   EXPECT_EQ(aborted->aborted_size(), 0);
+// HBT-4, TMO-7.
   EXPECT_EQ(CauseOf(txn), v1::ABORT_CAUSE_TIMEOUT);
 }
 

@@ -61,7 +61,7 @@ TEST_F(WriteIdScenarios, S136AListWithNothingValidIsNotCut) {
   EXPECT_THAT(list.open, ElementsAre(2, 3));
 }
 
-TEST_F(WriteIdScenarios, S137AListNamesWhatIsOpenAndWhatIsAborted) {
+TEST_F(WriteIdScenarios, S137AListNamesWhatIsOpenAndWhatIsAborted) {  // WSN-8
   const std::vector<int64_t> txns = Writers(3);
   ASSERT_THAT(Abort(txns[0]), IsOk());
   ASSERT_THAT(Commit(txns[2], {"default.t:I"}), IsOk());
@@ -71,7 +71,7 @@ TEST_F(WriteIdScenarios, S137AListNamesWhatIsOpenAndWhatIsAborted) {
   EXPECT_THAT(list.open, ElementsAre(2));
 }
 
-TEST_F(WriteIdScenarios, S139AListIsThatOfItsSnapshotHoweverLateItIsAskedFor) {  // SER-5
+TEST_F(WriteIdScenarios, S139AListIsThatOfItsSnapshotHoweverLateItIsAskedFor) {  // SER-5, SER-4
   Write("default.t:I");
   const int64_t u1 = Open();
   const int64_t u2 = Open();
@@ -118,7 +118,7 @@ TEST_F(WriteIdScenarios, S140AReplicatedTableGetsTheIdsOfItsSource) {
 }
 
 // One thread gives ids out: there is no race to retry.
-TEST_F(WriteIdScenarios, S142TheFirstIdsOfATableAreOneAndTwo) {
+TEST_F(WriteIdScenarios, S142TheFirstIdsOfATableAreOneAndTwo) {  // WID-5, WID-6, WID-1
   const std::vector<int64_t> txns = OpenMany(2);
   v1::AllocateWriteIdsRequest request;
   *request.mutable_table() = NameOf("default.t");
@@ -147,7 +147,7 @@ TEST_F(WriteIdScenarios, S145ALaterInsertIsNotSeen) {
 }
 
 // No id is late: what a snapshot does not list as open was given out after it.
-TEST_F(WriteIdScenarios, S146AnEarlyIdThatCommitsLateIsNotSeen) {
+TEST_F(WriteIdScenarios, S146AnEarlyIdThatCommitsLateIsNotSeen) {  // SNP-10
   const int64_t early = Open();
   const int64_t reader = Open();
   ASSERT_THAT(Allocate(early, "default.t"), IsOkAndHolds(1));
@@ -157,7 +157,7 @@ TEST_F(WriteIdScenarios, S146AnEarlyIdThatCommitsLateIsNotSeen) {
 }
 
 // What an aborted one declared is of no use to anybody and goes; its write id stays aborted.
-TEST_F(WriteIdScenarios, S148AnAbortedOneLeavesItsWriteIdOnly) {
+TEST_F(WriteIdScenarios, S148AnAbortedOneLeavesItsWriteIdOnly) {  // ABT-6
   const int64_t txn = Open();
   ASSERT_EQ(LockState(txn, "SR default.p:I*"), kAcquired);
   ASSERT_THAT(Allocate(txn, "default.p"), IsOkAndHolds(1));
@@ -185,7 +185,7 @@ TEST_F(WriteIdScenarios, S151AListOfNothing) {
 }
 
 // The lowest open id is what is lowest: the 4 of the source would contradict the open 2.
-TEST_F(WriteIdScenarios, S152AListOfOpenOnes) {
+TEST_F(WriteIdScenarios, S152AListOfOpenOnes) {  // SNP-8, SER-6
   OpenMany(5);
   for (const int64_t txn : {1, 3, 5}) ASSERT_THAT(Commit(txn), IsOk());
   EXPECT_EQ(TextOf(0), "5:2:2,4:");

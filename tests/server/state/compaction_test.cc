@@ -200,7 +200,7 @@ TEST(Claim, PassesOverWhatIsLockedExclusively) {  // WK-2
   EXPECT_EQ(server.Claim()->row.name, T("a"));
 }
 
-TEST(Publish, CommitsTheTransactionAndMovesTheEntryInOneUnit) {
+TEST(Publish, CommitsTheTransactionAndMovesTheEntryInOneUnit) {  // CMT-7
   Server server;
   server.MakeTable("a");
   server.Write("a", WriteOp::kInsert);
@@ -225,7 +225,7 @@ TEST(Publish, AboveTheClaimsViewIsRefused) {
   EXPECT_THAT(server.PublishClaim(claim), HasReason(ErrorReason::kInvalidRequest));
 }
 
-TEST(Claims, WhoseLeaseIsOverReturnAndFenceTheirWorker) {  // ST-4, R-15
+TEST(Claims, WhoseLeaseIsOverReturnAndFenceTheirWorker) {  // ST-4, R-15, TMO-5
   for (const bool reaped : {true, false}) {
     SCOPED_TRACE(reaped ? "the reaper came" : "the worker came first");
     Server server;

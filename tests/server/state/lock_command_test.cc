@@ -285,7 +285,7 @@ TEST(ReleaseLock, OfAWaitingOneNeverAborts) {  // R-22, R-23
   EXPECT_EQ(held.state, LockState::kAcquired);
 }
 
-TEST(LocksOutsideTransactions, LiveByTheirOwnHeartbeats) {
+TEST(LocksOutsideTransactions, LiveByTheirOwnHeartbeats) {  // TMO-1, LCQ-5
   Locking l;
   const LockAnswer held = l.Ask(TxnId(), OnTable("a", kEX));
   const LockAnswer silent = l.Ask(TxnId(), OnTable("b", kEX));
@@ -336,7 +336,7 @@ TEST(WaitingRows, ThatNothingBlocksMayEndBeforeTheyAreGranted) {
   }
 }
 
-TEST(CheckLock, FindsALeaseThatIsOver) {
+TEST(CheckLock, FindsALeaseThatIsOver) {  // R-15, LCK-18
   Locking l;
   const LockAnswer outside = l.Ask(TxnId(), OnTable("a", kSR));
   const TxnId txn = l.server.Open();

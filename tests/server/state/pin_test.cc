@@ -65,7 +65,7 @@ TEST(Pins, HoldEverythingToTheEndWhereAskedFor) {
   EXPECT_THAT(t.PinnedBy(b), ElementsAre(reader->first));
 }
 
-TEST(Pins, OfABatchHoldNothingUntilATableIsNamed) {
+TEST(Pins, OfABatchHoldNothingUntilATableIsNamed) {  // R-11, WSN-13
   TwoTables t;
   const auto batch = t.server.TryOpen({.count = 2});
   const CompactionRow a = t.server.Compact("a"), b = t.server.Compact("b");

@@ -46,7 +46,7 @@ TEST(IsInside, GoesByPathComponents) {
   }
 }
 
-TEST(CanonicalPartition, FollowsTheTablesColumns) {
+TEST(CanonicalPartition, FollowsTheTablesColumns) {  // LCK-2, LCK-3
   TableRow table;
   table.name = T("a");
   table.schema.partition_columns = *ParseColumns("y int, m string");

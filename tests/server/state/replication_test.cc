@@ -105,7 +105,7 @@ TEST_F(ReplicationTest, RefusesWhatNamesNoSource) {
   EXPECT_THAT(server_.TryOpen(command), HasReason(ErrorReason::kInvalidRequest));
 }
 
-TEST_F(ReplicationTest, EndsBySourceAndOnlyOnce) {  // CMT-2, ABT-4, RPL-1
+TEST_F(ReplicationTest, EndsBySourceAndOnlyOnce) {  // CMT-2, ABT-4, RPL-1, RPL-3, CMT-15
   const TxnId first = OpenOne(7);
   const TxnId second = OpenOne(8);
   const auto committed = Commit(7);

@@ -90,7 +90,7 @@ TEST(OpenTransactions, CountTheWholeBatchAgainstTheLimit) {  // OPN-4, OPN-6
   EXPECT_THAT(server.TryOpen({.count = 9}), IsOk()) << "one too large batch closes nothing";
 }
 
-TEST(EndedTransactions, AnswerByTheirState) {  // ABT-12, LCK-4
+TEST(EndedTransactions, AnswerByTheirState) {  // ABT-12, LCK-4, CMT-3, CMT-5, ABT-1, ABT-5
   struct Case {
     const char* name;
     AbortCause end;  // kNone: commit
@@ -178,7 +178,7 @@ TEST(Leases, EndOnlyWhenStrictlyOlderThanTheTimeout) {  // TMO-6
   EXPECT_EQ(server.state().GetTxn(txn, server.now())->cause, AbortCause::kTimeout);
 }
 
-TEST(Leases, AreRenewedByAnyOperationOfTheTransaction) {
+TEST(Leases, AreRenewedByAnyOperationOfTheTransaction) {  // HBT-7
   Server server;
   server.MakeTable("a");
   const TxnId txn = server.Open();
@@ -313,7 +313,7 @@ TEST(Heartbeats, ReportEachIdInItsListAndDoNotResurrect) {  // HBT-5, HBT-8, R-1
   EXPECT_THAT(result.not_found, ElementsAre(TxnId(99)));
 }
 
-TEST(Heartbeats, ChangeNothingInTheStore) {
+TEST(Heartbeats, ChangeNothingInTheStore) {  // HBT-6
   Server server;
   const TxnId txn = server.Open();
   Unit unit = server.state().Begin();

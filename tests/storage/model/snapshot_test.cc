@@ -64,7 +64,7 @@ TEST(WriteIdSnapshot, OwnIdsAreValidAndAFieldOfTheirOwn) {
 }
 
 // V-8, VAL-7.
-TEST(WriteIdSnapshot, CompactorStopsBelowTheLowestOpenId) {
+TEST(WriteIdSnapshot, CompactorStopsBelowTheLowestOpenId) {  // STR-7
   const WriteIdSnapshot view = List("d.t:10:5:5:2,8").ForCompactor();
   EXPECT_EQ(view.ids.high, 4);
   EXPECT_EQ(view.ids.aborted, std::vector<int64_t>{2});
