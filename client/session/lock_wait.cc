@@ -113,12 +113,7 @@ class LockWait {
       case v1::LOCK_STATE_NOT_ACQUIRED:
         return TimedOut();
       case v1::LOCK_STATE_ABORTED:
-        return MakeError(ErrorReason::kTxnAborted,
-                         "transaction " + std::to_string(request_.txn_id()) +
-                             " ended while it waited for a lock" +
-                             (reason_.empty() ? "" : ": " + reason_) +
-                             ". Start the transaction again.",
-                         {{"txnId", std::to_string(request_.txn_id())}});
+        return EndedWhileItWaited(request_.txn_id(), reason_);
       default:
         return MakeError(ErrorReason::kInternal,
                          "the server answered a lock request with state " + std::to_string(state));
@@ -170,19 +165,10 @@ class LockWait {
   template <class Answer>
   void Remember(const Answer& answer) {
     reason_ = Printable(answer.reason());
-    blocker_ = answer.blocked_by_size() > 0 ? Describe(answer.blocked_by(0)) : "";
-    others_ = std::max(0, answer.blocked_by_size() - 1);
+    blockers_ = DescribeBlockers(answer.blocked_by());
   }
 
-  absl::Status TimedOut() const {
-    std::string text = wait_.count() == 0 ? "the lock is not free"
-                                          : "the lock was not granted within " +
-                                                std::to_string(wait_.count()) + " ms";
-    if (!blocker_.empty()) text += ": " + blocker_;
-    if (others_ > 0) text += " and " + std::to_string(others_) + " more";
-    text += ". Wait longer, or end the holder.";
-    return absl::DeadlineExceededError(text);
-  }
+  absl::Status TimedOut() const { return NotGranted(wait_, blockers_); }
 
   void Sleep(milliseconds pause) {
     auto awake = std::make_shared<absl::Notification>();
@@ -199,11 +185,58 @@ class LockWait {
   bool queued_ = false;  // something of this request may stand in the server's queue
   LockId id_;
   std::string reason_;
-  std::string blocker_;
-  int others_ = 0;
+  std::string blockers_;
 };
 
 }  // namespace
+
+std::string DescribeBlockers(const google::protobuf::RepeatedPtrField<v1::LockBlocker>& blockers) {
+  if (blockers.empty()) return "";
+  std::string text = Describe(blockers[0]);
+  if (blockers.size() > 1) text += " and " + std::to_string(blockers.size() - 1) + " more";
+  return text;
+}
+
+absl::Status NotGranted(milliseconds wait, const std::string& blockers) {
+  std::string text =
+      wait.count() == 0 ? "the lock is not free"
+                        : "the lock was not granted within " + std::to_string(wait.count()) + " ms";
+  if (!blockers.empty()) text += ": " + blockers;
+  text += ". Wait longer, or end the holder.";
+  return absl::DeadlineExceededError(text);
+}
+
+absl::Status EndedWhileItWaited(int64_t txn, const std::string& reason) {
+  return MakeError(ErrorReason::kTxnAborted,
+                   "transaction " + std::to_string(txn) + " ended while it waited for a lock" +
+                       (reason.empty() ? "" : ": " + reason) + ". Start the transaction again.",
+                   {{"txnId", std::to_string(txn)}});
+}
+
+v1::LockKind ToWire(LockMode mode) {
+  switch (mode) {
+    case LockMode::kSharedRead:
+      return v1::LOCK_KIND_SHARED_READ;
+    case LockMode::kSharedWrite:
+      return v1::LOCK_KIND_SHARED_WRITE;
+    case LockMode::kExclWrite:
+      return v1::LOCK_KIND_EXCL_WRITE;
+    case LockMode::kExclusive:
+      break;
+  }
+  return v1::LOCK_KIND_EXCLUSIVE;
+}
+
+void AddComponents(const std::vector<LockTarget>& targets,
+                   google::protobuf::RepeatedPtrField<v1::LockComponent>* components) {
+  for (const LockTarget& target : targets) {
+    v1::LockComponent* component = components->Add();
+    component->mutable_resource()->set_database(target.database);
+    component->mutable_resource()->set_table(target.table);
+    component->mutable_resource()->set_partition(target.partition);
+    component->set_kind(ToWire(target.mode));
+  }
+}
 
 absl::StatusOr<LockGrant> AcquireAndWait(Caller& caller,
                                          v1::AcquireLocksRequest request,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include <absl/status/statusor.h>
 
@@ -23,5 +25,15 @@ absl::StatusOr<LockGrant> AcquireAndWait(Caller& caller,
                                          v1::AcquireLocksRequest request,
                                          std::chrono::milliseconds wait,
                                          std::chrono::milliseconds call_deadline);
+
+// "SHARED_WRITE on sales.orders held by transaction 17 of ann@host1 (nightly etl) and 2 more"; ""
+// for none.
+std::string DescribeBlockers(const google::protobuf::RepeatedPtrField<v1::LockBlocker>& blockers);
+// DEADLINE_EXCEEDED with the way out.
+absl::Status NotGranted(std::chrono::milliseconds wait, const std::string& blockers);
+// TXN_ABORTED.
+absl::Status EndedWhileItWaited(int64_t txn, const std::string& reason);
+void AddComponents(const std::vector<LockTarget>& targets,
+                   google::protobuf::RepeatedPtrField<v1::LockComponent>* components);
 
 }  // namespace skep::client

@@ -38,52 +38,7 @@ absl::Status AbortedBy(TxnId txn, std::string_view cause) {
                    {{"txnId", txn.ToString()}, {"cause", std::string(cause)}});
 }
 
-v1::LockKind ToWire(LockMode mode) {
-  switch (mode) {
-    case LockMode::kSharedRead:
-      return v1::LOCK_KIND_SHARED_READ;
-    case LockMode::kSharedWrite:
-      return v1::LOCK_KIND_SHARED_WRITE;
-    case LockMode::kExclWrite:
-      return v1::LOCK_KIND_EXCL_WRITE;
-    case LockMode::kExclusive:
-      break;
-  }
-  return v1::LOCK_KIND_EXCLUSIVE;
-}
-
 }  // namespace
-
-absl::StatusOr<std::shared_ptr<RemoteTransaction>> RemoteTransaction::Open(
-    std::shared_ptr<SessionImpl> session, const BeginOptions& options) {
-  v1::OpenTransactionsRequest request;
-  request.set_count(1);
-  request.set_type(options.mode == TransactionMode::kReadOnly ? v1::TRANSACTION_TYPE_READ_ONLY
-                                                              : v1::TRANSACTION_TYPE_DEFAULT);
-  request.set_user(session->options().user);
-  request.set_host(session->options().host);
-  request.set_agent(options.agent.empty() ? session->options().agent : options.agent);
-  if (options.lease.has_value()) wire::ToProto(*options.lease, request.mutable_txn_timeout());
-
-  const MonoTime deadline = session->CallDeadline();
-  while (true) {
-    // The first attempt may be the one that opened it: the lease counts from there.
-    const MonoTime sent = session->clock().MonoNow();
-    absl::StatusOr<v1::OpenTransactionsResponse> opened = session->caller().Call(request, deadline);
-    if (ReasonOf(opened.status()) == ErrorReason::kRequestIdExpired &&
-        session->clock().MonoNow() < deadline) {
-      continue;
-    }
-    if (!opened.ok()) return Annotate(opened.status(), "cannot begin a transaction");
-    SKEP_ASSIGN_OR_RETURN(milliseconds timeout,
-                          wire::FromProto(opened->txn_timeout(), "txn_timeout"));
-    auto lease =
-        std::make_shared<Lease>(TxnId(opened->first_txn_id()), timeout, sent, session->clock());
-    session->heartbeater().Add(lease);
-    return std::shared_ptr<RemoteTransaction>(new RemoteTransaction(
-        std::move(session), std::move(lease), options.mode, CommitSeq(opened->snapshot_seq())));
-  }
-}
 
 RemoteTransaction::RemoteTransaction(std::shared_ptr<SessionImpl> session,
                                      std::shared_ptr<Lease> lease,
@@ -320,16 +275,25 @@ absl::StatusOr<LockGrant> RemoteTransaction::Lock(const std::vector<LockTarget>&
   SKEP_RETURN_IF_ERROR(CheckOpen());
   v1::AcquireLocksRequest request;
   request.set_txn_id(id().value());
-  for (const LockTarget& target : targets) {
-    v1::LockComponent* component = request.add_components();
-    component->mutable_resource()->set_database(target.database);
-    component->mutable_resource()->set_table(target.table);
-    component->mutable_resource()->set_partition(target.partition);
-    component->set_kind(ToWire(target.mode));
-  }
+  AddComponents(targets, request.mutable_components());
   absl::StatusOr<LockGrant> grant = AcquireAndWait(
       session_->caller(), std::move(request), options.wait, session_->options().call_deadline);
   if (!grant.ok()) return Learn(grant.status());
+  return Freshen(*std::move(grant));
+}
+
+// What was read or written under the old snapshot stays under it; where nothing was, nobody goes on
+// with what the lock was waited for.
+absl::StatusOr<LockGrant> RemoteTransaction::Freshen(LockGrant grant) {
+  if (!grant.snapshot_stale) return grant;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!lists_.empty() || !write_ids_.empty()) return grant;
+  }
+  const absl::Status fresh = RefreshSnapshot();
+  if (fresh.ok()) grant.snapshot_stale = false;
+  // A lock as strong as that is what it takes; whatever else the server knows, it says.
+  if (!fresh.ok() && ReasonOf(fresh) != ErrorReason::kOperationNotAllowed) return fresh;
   return grant;
 }
 

@@ -23,10 +23,10 @@ namespace skep::client {
 // behind everything opened on it. Thread-safe; no mutex is held over a call.
 class RemoteTransaction final : public TransactionCore {
  public:
-  // Opens one. A lost answer is asked for again under the same request id; if the server has
-  // forgotten the id, a new transaction is opened and the lost one, if there is one, ends by its
-  // lease.
-  static absl::StatusOr<std::shared_ptr<RemoteTransaction>> Open(
+  // Opens one, with all that is asked for or not at all. A lost answer is asked for again under the
+  // same request id; if the server has forgotten the id, a new transaction is opened and the lost
+  // one, if there is one, ends by its lease.
+  static absl::StatusOr<std::shared_ptr<RemoteTransaction>> Begin(
       std::shared_ptr<SessionImpl> session, const BeginOptions& options);
   ~RemoteTransaction() override;
 
@@ -65,6 +65,31 @@ class RemoteTransaction final : public TransactionCore {
                     TransactionMode mode,
                     CommitSeq snapshot);
 
+  // ---- begin (transaction_begin.cc) ----
+  static absl::StatusOr<std::shared_ptr<RemoteTransaction>> Open(
+      std::shared_ptr<SessionImpl> session,
+      v1::OpenTransactionsRequest request,
+      TransactionMode mode);
+  static absl::StatusOr<std::shared_ptr<RemoteTransaction>> Adopt(
+      std::shared_ptr<SessionImpl> session,
+      const v1::OpenTransactionsResponse& opened,
+      MonoTime sent,
+      TransactionMode mode);
+  // UNIMPLEMENTED: there is no stream (any more). Whether it began is not known while `open` has
+  // its request id.
+  static absl::StatusOr<std::shared_ptr<RemoteTransaction>> BeginFused(
+      std::shared_ptr<SessionImpl> session,
+      v1::OpenTransactionsRequest& open,
+      const BeginOptions& options);
+  static absl::StatusOr<std::shared_ptr<RemoteTransaction>> BeginInSteps(
+      std::shared_ptr<SessionImpl> session,
+      v1::OpenTransactionsRequest open,
+      const BeginOptions& options,
+      MonoTime until);
+  absl::Status Keep(const v1::BeginTransactionResponse& begun, const BeginOptions& options);
+  absl::Status RenewAfter(MonoTime sent, LockId lock);
+  absl::Status TakeInSteps(const BeginOptions& options, MonoTime until);
+
   // OK while calls make sense; the final state otherwise, a heartbeat's word included.
   absl::Status CheckOpen() const;
   absl::Status CheckOpenLocked() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
@@ -77,6 +102,7 @@ class RemoteTransaction final : public TransactionCore {
 
   absl::Status CommitOnce(MonoTime deadline);
   absl::Status SettleCommit(absl::Status lost);
+  absl::StatusOr<LockGrant> Freshen(LockGrant grant);
   absl::StatusOr<LockGrant> LockForWrite(const TableInfo& table, WriteOp op);
   absl::StatusOr<WriteId> AllocateWriteId(const TableName& name);
 

@@ -6,6 +6,7 @@
 
 #include "proto/skep/v1/compaction_service.pb.h"
 #include "proto/skep/v1/lock_service.pb.h"
+#include "proto/skep/v1/session_service.pb.h"
 #include "proto/skep/v1/table_service.pb.h"
 #include "proto/skep/v1/transaction_service.pb.h"
 
@@ -18,6 +19,12 @@ template <>
 struct Rpc<v1::OpenTransactionsRequest> {
   using Response = v1::OpenTransactionsResponse;
   static constexpr char kMethod[] = "/skep.v1.TransactionService/OpenTransactions";
+};
+// Over a session's stream only.
+template <>
+struct Rpc<v1::BeginTransactionRequest> {
+  using Response = v1::BeginTransactionResponse;
+  static constexpr char kMethod[] = "/skep.v1.SessionService/BeginTransaction";
 };
 template <>
 struct Rpc<v1::GetTransactionRequest> {

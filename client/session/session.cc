@@ -122,8 +122,11 @@ Session::~Session() = default;
 
 absl::StatusOr<std::unique_ptr<Transaction>> Session::Begin(const BeginOptions& options) {
   SKEP_RETURN_IF_ERROR(CheckText("agent", options.agent));
+  for (const LockTarget& lock : options.locks) {
+    SKEP_RETURN_IF_ERROR(CheckText("a lock's partition", lock.partition));
+  }
   SKEP_ASSIGN_OR_RETURN(std::shared_ptr<RemoteTransaction> txn,
-                        RemoteTransaction::Open(impl_, options));
+                        RemoteTransaction::Begin(impl_, options));
   return std::make_unique<Transaction>(std::move(txn));
 }
 

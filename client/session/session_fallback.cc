@@ -63,6 +63,8 @@ void SessionStream::ForgetSession() {
   notices_below_ = 1;
   sent_.clear();
   sent_bytes_ = 0;
+  beats_.Forget();
+  for (const OperationPtr& operation : queue_) operation->shortened.reset();
 }
 
 // Whoever waits for a lock goes on by asking.

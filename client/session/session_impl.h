@@ -9,6 +9,7 @@
 
 #include "client/session/caller.h"
 #include "client/session/heartbeater.h"
+#include "client/session/list_cache.h"
 #include "client/session/session_stream.h"
 #include "skep/session.h"
 
@@ -38,6 +39,7 @@ class SessionImpl {
   const SessionStream* stream() const { return stream_.get(); }
   Caller& caller() { return caller_; }
   Heartbeater& heartbeater() { return heartbeater_; }
+  ListCache& lists() { return lists_; }
   Clock& clock() const { return caller_.clock(); }
   MonoTime CallDeadline() const { return clock().MonoNow() + options_.call_deadline; }
 
@@ -56,6 +58,7 @@ class SessionImpl {
   const std::unique_ptr<SessionStream> stream_;
   Caller caller_;
   Heartbeater heartbeater_;
+  ListCache lists_;
   std::shared_ptr<void> owned_;  // last: goes first
 };
 

@@ -49,9 +49,11 @@ const FieldDescriptor* ResponseField(const FieldDescriptor* request) {
   return v1::SessionAnswer::descriptor()->FindFieldByNumber(request->number());
 }
 
-bool IsWaitingLock(const google::protobuf::Message& response) {
+bool IsWaiting(const google::protobuf::Message& response) {
   const auto* lock = dynamic_cast<const v1::AcquireLocksResponse*>(&response);
-  return lock != nullptr && lock->state() == v1::LOCK_STATE_WAITING;
+  if (lock != nullptr) return lock->state() == v1::LOCK_STATE_WAITING;
+  const auto* begin = dynamic_cast<const v1::BeginTransactionResponse*>(&response);
+  return begin != nullptr && begin->state() == v1::LOCK_STATE_WAITING;
 }
 
 }  // namespace
@@ -67,6 +69,12 @@ SessionStream::SessionStream(Ports ports, Aborted aborted)
       timer_due_(heard_) {}
 
 SessionStream::~SessionStream() { Stop(); }
+
+bool SessionStream::streaming() const {
+  absl::MutexLock lock(&mutex_);
+  if (state_ != State::kUnary) return state_ != State::kStopped;
+  return !never_ && ports_.clock.MonoNow() >= retry_at_;
+}
 
 SessionStream::Counts SessionStream::counts() const {
   absl::MutexLock lock(&mutex_);
@@ -142,6 +150,11 @@ void SessionStream::Call(const std::string& method,
 }
 
 void SessionStream::CallUnary(Operation& operation, Done done) {
+  if (operation.request->GetDescriptor() == v1::BeginTransactionRequest::descriptor()) {
+    return ports_.executor.Post([done = std::move(done)]() mutable {
+      done({absl::UnimplementedError("a fused begin needs a stream"), std::nullopt, true});
+    });
+  }
   const bool beat = operation.field != nullptr && IsBeat(operation.field);
   (beat ? ports_.heartbeats : ports_.calls)
       .Call(operation.method,
@@ -252,8 +265,22 @@ void SessionStream::AddHello(v1::SessionRequest& message) {
   AddOperations(message);
 }
 
+// Beats are shortened once: what goes again on another stream of the session says the same.
+void SessionStream::ShortenBeats() {
+  std::vector<OperationPtr> beats;
+  std::vector<const SessionBeats::Beat*> requests;
+  for (const OperationPtr& operation : queue_) {
+    if (!IsBeat(operation->field) || operation->shortened) continue;
+    beats.push_back(operation);
+    requests.push_back(static_cast<const SessionBeats::Beat*>(operation->request.get()));
+  }
+  const auto shortened = beats_.Shorten(requests);
+  for (size_t i = 0; i < beats.size(); ++i) beats[i]->shortened = shortened[i];
+}
+
 void SessionStream::AddOperations(v1::SessionRequest& message) {
   int64_t bytes = 0;
+  if (urgent_) ShortenBeats();
   urgent_ = false;
   while (!queue_.empty() && message.operations_size() < kOperationsPerMessage) {
     const OperationPtr operation = queue_.front();
@@ -281,7 +308,9 @@ void SessionStream::AddOperations(v1::SessionRequest& message) {
     // Nobody waits for it any more: only its number is needed, so that there is no gap.
     if (given_up) continue;
     bytes += operation->bytes;
-    to->GetReflection()->MutableMessage(to, operation->field)->CopyFrom(*operation->request);
+    to->GetReflection()
+        ->MutableMessage(to, operation->field)
+        ->CopyFrom(operation->shortened ? *operation->shortened : *operation->request);
   }
 }
 
@@ -352,6 +381,7 @@ void SessionStream::Take(v1::SessionAnswer& answer, Later& later) {
   sent_.erase(found);
   sent_bytes_ -= operation->bytes;
   NoteSeen(number);
+  NoteTransactions(*operation, answer);
   if (!operation->done) return;  // its deadline was first
   if (answer.has_error()) {
     return Finish(*operation,
@@ -371,30 +401,59 @@ void SessionStream::Take(v1::SessionAnswer& answer, Later& later) {
   }
   operation->response->GetReflection()->Swap(operation->response.get(),
                                              reflection->MutableMessage(&answer, field));
-  if (const auto* open =
-          dynamic_cast<const v1::OpenTransactionsResponse*>(operation->response.get())) {
-    const auto lease = wire::FromProto(open->txn_timeout(), "txn_timeout");
-    if (lease.ok() && lease->count() > 0) {
-      lease_ = std::min<std::chrono::nanoseconds>(lease_, *lease);
-    }
-  }
-  if (!IsWaitingLock(*operation->response)) return Finish(*operation, {}, later);
+  if (!IsWaiting(*operation->response)) return Finish(*operation, {}, later);
   // The grant comes as a notice; without one the call is told WAITING in time.
   waiting_[number] = operation;
   const std::chrono::nanoseconds left = operation->deadline - ports_.clock.MonoNow();
   SetDue(operation, operation->deadline - std::min<std::chrono::nanoseconds>(kMargin, left / 4));
 }
 
+void SessionStream::NoteLease(const v1::OpenTransactionsResponse& opened) {
+  const auto lease = wire::FromProto(opened.txn_timeout(), "txn_timeout");
+  if (!lease.ok() || lease->count() <= 0) return;
+  lease_ = std::min<std::chrono::nanoseconds>(lease_, *lease);
+}
+
+// What the session opened, whoever still waits for the answer, and what has ended.
+void SessionStream::NoteTransactions(const Operation& operation, const v1::SessionAnswer& answer) {
+  if (answer.has_open_transactions()) {
+    const v1::OpenTransactionsResponse& opened = answer.open_transactions();
+    NoteLease(opened);
+    beats_.Opened(opened.first_txn_id(), opened.count());
+  } else if (answer.has_begin_transaction()) {
+    // One that waits is nobody's to name: what the session sends keeps it alive.
+    NoteLease(answer.begin_transaction().transaction());
+    if (answer.begin_transaction().state() == v1::LOCK_STATE_ACQUIRED) {
+      beats_.Opened(answer.begin_transaction().transaction().first_txn_id(), 1);
+    }
+  } else if (answer.has_commit_transaction()) {
+    const auto& commit = static_cast<const v1::CommitTransactionRequest&>(*operation.request);
+    beats_.Ended(commit.txn_id());
+  } else if (answer.has_abort_transactions()) {
+    for (const int64_t txn : answer.abort_transactions().aborted()) beats_.Ended(txn);
+  } else if (answer.has_heartbeat_transactions() && operation.shortened) {
+    beats_.Answered(static_cast<const SessionBeats::Beat&>(*operation.shortened));
+  }
+}
+
 void SessionStream::Take(const v1::SessionNotice& notice, Later& later) {
   if (notice.number() < notices_below_) return;  // again
   notices_below_ = notice.number() + 1;
-  if (notice.has_lock()) {
+  if (notice.has_begun() && notice.begun().state() == v1::LOCK_STATE_ACQUIRED) {
+    beats_.Opened(notice.begun().transaction().first_txn_id(), 1);
+  }
+  if (notice.has_lock() || notice.has_begun() || notice.has_failed()) {
     const auto found = waiting_.find(notice.operation());
-    if (found == waiting_.end()) return;  // it was told WAITING, and asks by itself
+    if (found == waiting_.end()) return;  // it was told WAITING, and goes on by itself
     const OperationPtr operation = found->second;
     waiting_.erase(found);
-    if (operation->done) operation->response->CopyFrom(notice.lock());
-    Finish(*operation, {}, later);
+    if (operation->done && notice.has_lock()) operation->response->CopyFrom(notice.lock());
+    if (operation->done && notice.has_begun()) operation->response->CopyFrom(notice.begun());
+    TransportReply reply;
+    if (notice.has_failed()) {
+      reply = {wire::FromProto(notice.failed()), wire::RetryDelay(notice.failed()), true};
+    }
+    Finish(*operation, std::move(reply), later);
   } else if (notice.has_aborted_by_server()) {
     const auto cause = wire::FromProto(notice.aborted_by_server().abort_cause(), "abort_cause");
     later.push_back([this,

@@ -16,6 +16,7 @@
 #include <absl/synchronization/mutex.h>
 #include <google/protobuf/descriptor.h>
 
+#include "client/session/session_beats.h"
 #include "client/session/session_connector.h"
 #include "client/session/transport.h"
 #include "storage/base/executor.h"
@@ -38,8 +39,10 @@ namespace skep::client {
 // answered on the next one; where the session is gone it ends with UNAVAILABLE, may have been sent,
 // and whoever called repeats it. Where the stream gives no sign of life the session is fenced by a
 // unary call, then what has no answer is sent again by unary calls, those of one transaction in
-// their order. A lock request that waits is answered by its grant, or with WAITING shortly
-// before its deadline. Heartbeats go over the stream while it lives and never wait for it.
+// their order. A lock request or fused begin that waits is answered by its grant, or with
+// WAITING shortly before its deadline, or sooner where the session is lost. Heartbeats go over the
+// stream while it lives, leave out what the session keeps alive, and never wait for it. A fused
+// begin has no unary form: without a stream it is UNIMPLEMENTED, and may have been sent.
 // Thread-safe; no mutex is held over a call.
 class SessionStream final : public Transport {
  public:
@@ -67,6 +70,9 @@ class SessionStream final : public Transport {
             MonoTime deadline,
             Done done) override;
 
+  // Calls go over a stream, as far as one can tell.
+  bool streaming() const;
+
   // For tests and people.
   struct Counts {
     int64_t operations = 0;  // sent over streams, repeats included
@@ -86,6 +92,7 @@ class SessionStream final : public Transport {
     std::string method;
     const Field* field = nullptr;  // of SessionOperation
     std::shared_ptr<const Message> request;
+    std::shared_ptr<const Message> shortened;  // a beat, as the present session sends it
     std::shared_ptr<Message> response;
     MonoTime deadline;
     MonoTime due;  // the entry in deadlines_
@@ -116,6 +123,10 @@ class SessionStream final : public Transport {
   bool MayWrite() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddHello(v1::SessionRequest& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddOperations(v1::SessionRequest& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ShortenBeats() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteTransactions(const Operation& operation, const v1::SessionAnswer& answer)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteLease(const v1::OpenTransactionsResponse& opened) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddSeen(v1::SessionRequest& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteSeen(int64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(Operation& operation, TransportReply reply, Later& later)
@@ -174,6 +185,7 @@ class SessionStream final : public Transport {
   std::map<int64_t, OperationPtr> sent_ ABSL_GUARDED_BY(mutex_);     // no answer yet
   std::map<int64_t, OperationPtr> waiting_ ABSL_GUARDED_BY(mutex_);  // answered WAITING
   int64_t sent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  SessionBeats beats_ ABSL_GUARDED_BY(mutex_);
   std::map<std::pair<MonoTime, uint64_t>, OperationPtr> deadlines_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   // Time.

@@ -72,11 +72,12 @@ absl::StatusOr<WriteIdSnapshot> RemoteTransaction::GetValidWriteIds(const TableN
       if (request.names_all() && other != name) wire::ToProto(other, request.add_tables());
     }
   }
+  const ListCache::Named known = session_->lists().Name(request);
   SKEP_ASSIGN_OR_RETURN(v1::GetValidWriteIdsResponse answer, Call(std::move(request)));
   if (answer.lists_size() == 0) {
     return MakeError(ErrorReason::kInternal, "the server sent no list for " + name.ToString());
   }
-  SKEP_ASSIGN_OR_RETURN(WriteIdSnapshot list, wire::FromProto(answer.lists(0)));
+  SKEP_ASSIGN_OR_RETURN(WriteIdSnapshot list, session_->lists().Read(answer.lists(0), known));
   absl::MutexLock lock(&mutex_);
   auto own = write_ids_.find(name);
   if (own != write_ids_.end()) list.own = {own->second.value()};
@@ -92,8 +93,9 @@ absl::StatusOr<TxnSnapshot> RemoteTransaction::GetTxnSnapshot() {
   }
   v1::GetSnapshotRequest request;
   request.set_txn_id(id().value());
+  const ListCache::Named known = session_->lists().Name(request);
   SKEP_ASSIGN_OR_RETURN(v1::GetSnapshotResponse answer, Call(std::move(request)));
-  SKEP_ASSIGN_OR_RETURN(TxnSnapshot txns, wire::FromProto(answer, id()));
+  SKEP_ASSIGN_OR_RETURN(TxnSnapshot txns, session_->lists().Read(answer, id(), known));
   absl::MutexLock lock(&mutex_);
   txns_ = txns;
   return txns;

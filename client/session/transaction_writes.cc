@@ -48,7 +48,12 @@ absl::StatusOr<WriteStatement> RemoteTransaction::BeginWrite(const TableName& na
   statement.op = op;
   SKEP_ASSIGN_OR_RETURN(statement.table, GetTable(name));
   SKEP_RETURN_IF_ERROR(CheckWritable(statement.table, op, mode_));
+  const CommitSeq before = snapshot();
   SKEP_RETURN_IF_ERROR(LockForWrite(statement.table, op).status());
+  if (snapshot() != before) {
+    SKEP_ASSIGN_OR_RETURN(statement.table, GetTable(name));
+    SKEP_RETURN_IF_ERROR(CheckWritable(statement.table, op, mode_));
+  }
   SKEP_ASSIGN_OR_RETURN(statement.write_id, AllocateWriteId(name));
   absl::MutexLock lock(&mutex_);
   SKEP_RETURN_IF_ERROR(CheckOpenLocked());
@@ -78,9 +83,11 @@ absl::StatusOr<LockGrant> RemoteTransaction::LockForWrite(const TableInfo& table
                                                    session_->options().call_deadline);
   if (!grant.ok())
     return Learn(Annotate(grant.status(), "cannot write to " + table.name.ToString()));
-  absl::MutexLock lock(&mutex_);
-  write_locks_.insert({table.name, op});
-  return grant;
+  {
+    absl::MutexLock lock(&mutex_);
+    write_locks_.insert({table.name, op});
+  }
+  return Freshen(*std::move(grant));
 }
 
 absl::StatusOr<WriteId> RemoteTransaction::AllocateWriteId(const TableName& name) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -48,6 +49,12 @@ struct BeginOptions {
   std::string agent;  // empty: the session's
   // How long the server keeps the transaction without a heartbeat; unset: the server's own choice.
   std::optional<std::chrono::milliseconds> lease;
+  // What the transaction will need, taken with its opening: in one message where the session has a
+  // stream, else by one call after another. All of it or no transaction.
+  std::vector<LockTarget> locks;
+  LockOptions lock_options;       // how long the locks may be waited for
+  std::vector<TableName> reads;   // their lists, with that of transactions
+  std::vector<TableName> writes;  // their write ids
 };
 
 // A client's connection to one server: a channel for calls, another with its own thread for the
@@ -63,6 +70,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // The snapshot is not older than the call, and with locks of EXCL_WRITE or stronger not older
+  // than their grant. Errors: TOO_MANY_OPEN_TXNS; those of Transaction::Lock, GetVisibleWriteIds,
+  // and of a writer for what is asked for beside.
   absl::StatusOr<std::unique_ptr<Transaction>> Begin(const BeginOptions& options = {});
 
   // Errors: ALREADY_EXISTS, LOCATION_NOT_ALLOWED, INVALID_REQUEST, STORAGE_UNWRITABLE.

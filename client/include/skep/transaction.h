@@ -39,8 +39,8 @@ struct LockOptions {
 
 struct LockGrant {
   LockId id;
-  // What was locked has changed since the snapshot: RefreshSnapshot before the first read or write,
-  // or expect WRITE_CONFLICT at the commit.
+  // What was locked has changed since the snapshot, and something was read or written under it: the
+  // commit will be WRITE_CONFLICT if it changes any of that. Start again.
   bool snapshot_stale = false;
 };
 
@@ -81,13 +81,14 @@ class Transaction {
   // Asks the server what became of the transaction; kOpen if it still is.
   absl::StatusOr<TransactionState> QueryOutcome();
 
-  // Takes all of `targets` or none. Released when the transaction ends.
-  // Errors: DEADLINE_EXCEEDED naming who holds the lock; TXN_ABORTED (also as the victim of a
-  // deadlock); NO_SUCH_TABLE.
+  // Takes all of `targets` or none. Released when the transaction ends. Where what EXCL_WRITE or
+  // EXCLUSIVE were waited for has changed something, and nothing was read or written yet, the
+  // newest snapshot is taken. Errors: DEADLINE_EXCEEDED naming who holds the lock; TXN_ABORTED
+  // (also as the victim of a deadlock); NO_SUCH_TABLE.
   absl::StatusOr<LockGrant> Lock(const std::vector<LockTarget>& targets,
                                  const LockOptions& options = {});
 
-  // The snapshot is the state at Begin and does not move.
+  // The snapshot is the state at Begin, or at the grant of a lock (see Lock), and does not move.
   CommitSeq snapshot() const;
   // Takes the newest state instead. Errors: OPERATION_NOT_ALLOWED after the first read or write
   //

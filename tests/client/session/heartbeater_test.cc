@@ -31,7 +31,7 @@ TEST(Heartbeater, KeepsAllTransactionsAliveInOneCall) {
   for (const Beat& beat : beats) EXPECT_THAT(IdsOf(beat), ElementsAre(7, 8, 9));
 }
 
-TEST(Heartbeater, BeatsAtAThirdOfTheLease) {
+TEST(Heartbeater, BeatsAtAThirdOfTheLease) {  // CLI-2
   World world;
   auto session = world.NewSession();
   const MonoTime opened = world.clock.MonoNow();
@@ -137,6 +137,18 @@ TEST(Heartbeater, IsSilentAfterEveryExit) {
   }
 }
 
+TEST(Heartbeater, IsNotStarvedByCallsThatHang) {
+  World world;
+  auto session = world.NewSession();
+  auto txn = world.Begin(*session);
+  world.server.Next<v1::GetTableRequest>(std::vector<Fate>(20, Fate::kHangs));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(txn->core()->GetTable({"d", "t"}), StatusIs(absl::StatusCode::kDeadlineExceeded));
+  }
+  EXPECT_GE(Beats(world), 16u) << "one every ten seconds for two hundred";
+  EXPECT_THAT(txn->core()->CheckLease(), IsOk());
+}
+
 TEST(Heartbeater, GoesOnForTheOthersWhenOneEnds) {
   World world;
   auto session = world.NewSession();
@@ -161,7 +173,7 @@ TEST(Heartbeater, SendsAFailedBeatAgainAtOnce) {
   EXPECT_GE(Beats(world), 5u);
 }
 
-TEST(Heartbeater, NeverStopsForRefusals) {
+TEST(Heartbeater, NeverStopsForRefusals) {  // CLI-3
   World world;
   auto session = world.NewSession();
   auto txn = world.Begin(*session);

@@ -1,5 +1,6 @@
 #include "client/session/lock_wait.h"
 
+#include "client/session/transaction_core.h"
 #include "tests/client/session/fakes.h"
 #include "tests/testing/status_matchers.h"
 
@@ -66,12 +67,12 @@ TEST(Lock, IsGrantedByOneCall) {
   world.server.On<Acquire>([](const auto&, auto& answer) {
     answer.set_lock_id(41);
     answer.set_state(v1::LOCK_STATE_ACQUIRED);
-    answer.set_snapshot_stale(true);
     return Ok();
   });
   SKEP_ASSERT_OK_AND_ASSIGN(LockGrant grant, world.Lock());
   EXPECT_EQ(grant.id, LockId(41));
-  EXPECT_TRUE(grant.snapshot_stale);
+  EXPECT_FALSE(grant.snapshot_stale);
+  EXPECT_TRUE(world.server.RequestsOf<v1::GetSnapshotRequest>().empty());
   std::vector<FakeServer::Seen> calls = world.server.CallsOf<Acquire>();
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0].deadline, world.start + seconds(60))
@@ -82,6 +83,55 @@ TEST(Lock, IsGrantedByOneCall) {
   EXPECT_EQ(sent.components(0).kind(), v1::LOCK_KIND_EXCL_WRITE);
   EXPECT_EQ(sent.components(0).operation(), v1::WRITE_OPERATION_UNSPECIFIED);
   EXPECT_TRUE(world.Released().empty());
+}
+
+struct StaleWorld : LockWorld {
+  StaleWorld() {
+    server.On<Acquire>([](const auto&, auto& answer) {
+      answer.set_lock_id(41);
+      answer.set_state(v1::LOCK_STATE_ACQUIRED);
+      answer.set_snapshot_stale(true);
+      return Ok();
+    });
+    server.On<v1::GetSnapshotRequest>([this](const auto& request, auto& answer) {
+      if (request.refresh()) seq = 9;
+      answer.set_snapshot_seq(seq);
+      return Ok();
+    });
+  }
+  int64_t seq = 5;
+};
+
+// whoever waited for a writer cannot go on with what it saw before the wait.
+TEST(Lock, TakesAFreshSnapshotWhereNothingWasHandedOut) {
+  StaleWorld world;
+  SKEP_ASSERT_OK_AND_ASSIGN(LockGrant grant, world.Lock());
+  EXPECT_FALSE(grant.snapshot_stale);
+  EXPECT_EQ(world.txn->snapshot(), CommitSeq(9));
+  SKEP_ASSERT_OK_AND_ASSIGN(auto txns, world.txn->core()->GetTxnSnapshot());
+  EXPECT_EQ(txns.seq, CommitSeq(9));
+}
+
+TEST(Lock, SaysThatTheSnapshotIsStaleWhereAListWasHandedOut) {
+  StaleWorld world;
+  world.session = world.NewSession();
+  world.txn = world.Begin(*world.session);
+  ASSERT_THAT(world.txn->core()->GetValidWriteIds({"d", "t"}), IsOk());
+  SKEP_ASSERT_OK_AND_ASSIGN(LockGrant grant, world.Lock());
+  EXPECT_TRUE(grant.snapshot_stale);
+  EXPECT_EQ(world.txn->snapshot(), CommitSeq(5));
+  EXPECT_TRUE(world.server.RequestsOf<v1::GetSnapshotRequest>().empty());
+}
+
+TEST(Lock, OfAWriterTakesAFreshSnapshotAndTheTableOfIt) {
+  StaleWorld world;
+  world.session = world.NewSession();
+  world.txn = world.Begin(*world.session);
+  SKEP_ASSERT_OK_AND_ASSIGN(WriteStatement statement,
+                            world.txn->core()->BeginWrite({"d", "t"}, WriteOp::kOverwrite));
+  EXPECT_EQ(world.txn->snapshot(), CommitSeq(9));
+  EXPECT_EQ(world.server.RequestsOf<v1::GetTableRequest>().size(), 2u);
+  EXPECT_EQ(statement.write_id, WriteId(12));
 }
 
 TEST(Lock, AsksUntilItIsGranted) {

@@ -1,5 +1,8 @@
 #include "skep/session.h"
 
+#include <set>
+
+#include "client/session/transaction_core.h"
 #include "skep/errors.h"
 #include "tests/client/session/fakes.h"
 #include "tests/testing/status_matchers.h"
@@ -114,6 +117,47 @@ TEST(Session, EnqueuesACompaction) {
   EXPECT_EQ(enqueued.id, CompactionId(9));
   EXPECT_FALSE(enqueued.accepted);
   EXPECT_EQ(enqueued.message, "queued already");
+}
+
+// Whatever is asked, nobody waits for ever.
+TEST(Session, GivesEachCallADeadline) {
+  World world;
+  auto session = world.NewSession();
+  TableSpec spec;
+  spec.name = {"d", "t"};
+  spec.columns = {{"a", "int", ""}};
+  session->CreateTable(spec).IgnoreError();
+  session->GetTable({"d", "t"}).IgnoreError();
+  session->EnqueueCompaction({{"d", "t"}, "", CompactionKind::kMajor}).IgnoreError();
+  session->GetCompaction(CompactionId(1)).IgnoreError();
+  auto txn = world.Begin(*session);
+  txn->Lock({{"d", "t", "", LockMode::kExclWrite}}).IgnoreError();
+  txn->Lock({{"d", "t", "", LockMode::kExclWrite}}, {.wait = milliseconds(0)}).IgnoreError();
+  txn->RefreshSnapshot().IgnoreError();
+  auto core = txn->core();
+  core->GetTable({"d", "t"}).IgnoreError();
+  core->ListPartitions({"d", "t"}).IgnoreError();
+  core->GetValidWriteIds({"d", "t"}).IgnoreError();
+  core->GetTxnSnapshot().IgnoreError();
+  auto write = core->BeginWrite({"d", "t"}, WriteOp::kInsert);
+  ASSERT_TRUE(write.ok()) << write.status();
+  core->DeclarePartitions(*write, {"p=1"}).IgnoreError();
+  txn->DropTable({"d", "u"}).IgnoreError();
+  world.executor.RunFor(seconds(15));  // a beat
+  txn->QueryOutcome().IgnoreError();
+  txn->Abort().IgnoreError();
+  world.Begin(*session)->Commit().IgnoreError();
+  std::set<std::string> methods;
+  for (const FakeServer::Seen& call : world.server.seen) {
+    SCOPED_TRACE(call.method);
+    methods.insert(call.method);
+    const auto longest = call.method == Rpc<v1::AcquireLocksRequest>::kMethod
+                             ? world.options.lock_deadline
+                             : world.options.call_deadline;
+    EXPECT_GT(call.deadline, call.time);
+    EXPECT_LE(call.deadline, call.time + longest);
+  }
+  EXPECT_GE(methods.size(), 15u);
 }
 
 TEST(Errors, SayWhatToDoNext) {

@@ -72,6 +72,7 @@ class ServerCore {
       if (!alive.lock()) return;
       round_posted_ = false;
       core->Flush();
+      if (core->HasUnit()) EndRound();  // what the answers of the unit asked for
     });
   }
 

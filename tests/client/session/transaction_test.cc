@@ -198,7 +198,7 @@ TEST(Commit, KeepsTheTransactionWhenTheServerRefusesItForNow) {
   EXPECT_THAT(txn->Commit(), IsOk());
 }
 
-TEST(Commit, ThatLostIsTheEnd) {
+TEST(Commit, ThatLostIsTheEnd) {  // CLI-12
   World world;
   auto session = world.NewSession();
   auto txn = world.Begin(*session);
