@@ -348,6 +348,7 @@ TEST(Partitions, AreThoseOfTheSnapshotAndTheOwn) {  // R-7
   const TxnId reader = server.Open();
   server.Write("a", WriteOp::kInsert, "p=2");
   const TxnId writer = server.Open();
+  server.Write("a", WriteOp::kInsert, "p=3");  // nobody's who is open
   ASSERT_THAT(server.AddPartitions(reader, T("a"), {"p=0", "p=2"}, WriteOp::kInsert), IsOk());
   for (const bool restart : {false, true}) {
     if (restart) server.Restart();
@@ -358,12 +359,12 @@ TEST(Partitions, AreThoseOfTheSnapshotAndTheOwn) {  // R-7
     EXPECT_THAT(*server.state().Partitions(T("a"), reader, server.now(), "p=0", 1),
                 ElementsAre("p=1"));
     EXPECT_THAT(*server.state().Partitions(T("a"), TxnId(), server.now(), "", 10),
-                ElementsAre("p=1", "p=2"));
+                ElementsAre("p=1", "p=2", "p=3"));
   }
   const TxnId early = reader;
   ASSERT_THAT(server.Abort(early), IsOk());
   EXPECT_THAT(*server.state().Partitions(T("a"), server.Open(), server.now(), "", 10),
-              ElementsAre("p=1", "p=2"))
+              ElementsAre("p=1", "p=2", "p=3"))
       << "declared by an aborted transaction: not there";
 }
 
