@@ -261,6 +261,23 @@ void DefineTables(CLI::App& app, const Choose& choose) {
                         "HIGH:MIN_OPEN:OPEN,…:ABORTED,… or all: how _vN directories are judged")
             ->type_name("LIST");
       });
+  CLI::App& setting = *app.add_subcommand("set", "Changes a table.");
+  setting.require_subcommand(1);
+  Add<SetProperties>(
+      setting,
+      choose,
+      "properties",
+      "Sets and removes properties of a table, and shows what it has then.\n\nExamples:\n"
+      "  skepctl set properties sales.orders orc.compress=zstd NO_AUTO_COMPACTION=true\n"
+      "  skepctl set properties sales.orders --unset NO_AUTO_COMPACTION\n",
+      [](CLI::App& command, auto& draft) {
+        command.add_option("table", draft.options.table, "DB.TABLE")->required();
+        command.add_option("properties", draft.options.properties, "KEY=VALUE …");
+        command.add_option("--unset", draft.options.unset, "a property to remove; may be repeated")
+            ->type_name("KEY")
+            ->take_all()
+            ->expected(1);
+      });
   CLI::App& drop = *app.add_subcommand("drop", "Drops a table.");
   drop.require_subcommand(1);
   Add<DropTable>(

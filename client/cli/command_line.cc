@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -218,6 +219,30 @@ std::string NearestFlag(const CLI::App& root, const std::vector<std::string>& ar
   return "";
 }
 
+// Rows in another order than was asked for are worse than an error.
+std::string SortMisfit(const Invocation& invocation) {
+  if (invocation.global.sort.empty()) return {};
+  const bool lists = std::visit(
+      [](const auto& command) {
+        using AnyCommand = std::decay_t<decltype(command)>;
+        return std::is_same_v<AnyCommand, ShowTransactions> ||
+               std::is_same_v<AnyCommand, ShowLocks> ||
+               std::is_same_v<AnyCommand, ShowCompactions> ||
+               std::is_same_v<AnyCommand, ShowTables> || std::is_same_v<AnyCommand, ShowDeltas>;
+      },
+      invocation.command);
+  if (!lists) {
+    return "--sort is for show transactions, locks, compactions, tables and deltas; " +
+           invocation.words + " has no order to choose.";
+  }
+  const Output output = invocation.global.OutputOr(Output::kTable);
+  if (output == Output::kJson || output == Output::kJsonl || output == Output::kHive) {
+    return "--sort is for -o table, wide, csv, tsv and name; the other outputs come as the server "
+           "gives them.";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::variant<Invocation, CommandLineAnswer> ParseCommandLine(
@@ -254,6 +279,8 @@ std::variant<Invocation, CommandLineAnswer> ParseCommandLine(
                                  NearestFlag(app, arguments) + " Help: skepctl --help\n"};
   }
   Understand(raw, invocation.global);
+  if (const std::string misfit = SortMisfit(invocation); !misfit.empty())
+    return CommandLineAnswer{kUsage, "skepctl: " + misfit + "\n"};
   return invocation;
 }
 

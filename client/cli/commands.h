@@ -26,6 +26,7 @@ absl::StatusOr<int> RunCommand(Run& run, const ReleaseLock& options);
 absl::StatusOr<int> RunCommand(Run& run, const Compact& options);
 absl::StatusOr<int> RunCommand(Run& run, const CreateTable& options);
 absl::StatusOr<int> RunCommand(Run& run, const RegisterTable& options);
+absl::StatusOr<int> RunCommand(Run& run, const SetProperties& options);
 absl::StatusOr<int> RunCommand(Run& run, const DropTable& options);
 absl::StatusOr<int> RunCommand(Run& run, const WatchEvents& options);
 absl::StatusOr<int> RunCommand(Run& run, const Read& options);

@@ -109,6 +109,11 @@ struct RegisterTable {
   std::string write_ids;
   std::string txns;
 };
+struct SetProperties {
+  std::string table;
+  std::vector<std::string> properties;  // k=v
+  std::vector<std::string> unset;       // k
+};
 struct DropTable {
   std::string table;
 };
@@ -142,6 +147,7 @@ using Command = std::variant<Status,
                              Compact,
                              CreateTable,
                              RegisterTable,
+                             SetProperties,
                              DropTable,
                              Read,
                              Dump>;

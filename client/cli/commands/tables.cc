@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include "client/cli/commands.h"
 #include "client/cli/confirm.h"
 #include "client/cli/exit_codes.h"
@@ -55,9 +58,8 @@ absl::StatusOr<Json> PropertiesJson(const std::vector<std::string>& pairs) {
   for (const std::string& pair : pairs) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return AsUsage(MakeError(ErrorReason::kInvalidRequest,
-                               "--set " + Printable(pair) + " is not KEY=VALUE",
-                               {{"field", "set"}}));
+      return AsUsage(MakeError(
+          ErrorReason::kInvalidRequest, Printable(pair) + " is not KEY=VALUE", {{"field", "set"}}));
     }
     properties[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
@@ -155,6 +157,28 @@ absl::StatusOr<int> RunCommand(Run& run, const RegisterTable& options) {
     if (note.is_string()) text += "note: " + Printable(note.get<std::string>()) + "\n";
   }
   SKEP_RETURN_IF_ERROR(PrintReply(run, reply, text));
+  return kDone;
+}
+
+absl::StatusOr<int> RunCommand(Run& run, const SetProperties& options) {
+  SKEP_ASSIGN_OR_RETURN(TableName name, ParseTableArgument(options.table));
+  if (options.properties.empty() && options.unset.empty()) {
+    return AsUsage(MakeError(ErrorReason::kInvalidRequest,
+                             "nothing to change: give KEY=VALUE or --unset KEY",
+                             {{"field", "properties"}}));
+  }
+  SKEP_ASSIGN_OR_RETURN(Json set, PropertiesJson(options.properties));
+  const Json request = {{"name", NameJson(name)}, {"set", set}, {"unset", options.unset}};
+  SKEP_ASSIGN_OR_RETURN(std::string answer,
+                        run.Call("TableService.SetTableProperties", request.dump()));
+  SKEP_ASSIGN_OR_RETURN(Json reply, ParseReply(answer));
+  std::map<std::string, std::string> properties;  // in order, for people
+  for (const auto& [key, value] : Object(Object(reply, "table"), "properties").items()) {
+    if (value.is_string()) properties[key] = value.get<std::string>();
+  }
+  std::string text = name.ToString() + (properties.empty() ? " has no properties" : " has");
+  for (const auto& [key, value] : properties) text += "\n  " + Printable(key + "=" + value);
+  SKEP_RETURN_IF_ERROR(PrintReply(run, reply, text + "\n"));
   return kDone;
 }
 

@@ -450,6 +450,38 @@ TEST(RegisterTable, RefusesTextThatDoesNotFit) {
   EXPECT_TRUE(world.server.seen.empty());
 }
 
+TEST(SetProperties, SendsWhatIsSetAndRemovedAndShowsWhatThereIs) {
+  ToolWorld world;
+  world.server.On<v1::SetTablePropertiesRequest>([](const auto& request, auto& answer) {
+    *answer.mutable_table()->mutable_name() = request.name();
+    *answer.mutable_table()->mutable_properties() = request.set();
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"set",
+                       "properties",
+                       "D.T",
+                       "orc.compress=zstd",
+                       "note=a=b",
+                       "--unset",
+                       "owner",
+                       "--unset",
+                       "x"}),
+            kDone)
+      << world.err;
+  EXPECT_EQ(world.out, "d.t has\n  note=a=b\n  orc.compress=zstd\n");
+  const auto sent = world.server.RequestsOf<v1::SetTablePropertiesRequest>().at(0);
+  EXPECT_EQ(sent.name().table(), "t");
+  EXPECT_EQ(sent.set().at("note"), "a=b");
+  EXPECT_THAT(sent.unset(), ElementsAre("owner", "x"));
+
+  EXPECT_EQ(world.Run({"set", "properties", "d.t", "--unset", "owner"}), kDone) << world.err;
+  EXPECT_EQ(world.out, "d.t has no properties\n");
+  EXPECT_EQ(world.Run({"set", "properties", "d.t"}), kUsage);
+  EXPECT_THAT(world.err, HasSubstr("KEY=VALUE or --unset KEY"));
+  EXPECT_EQ(world.Run({"set", "properties", "d.t", "novalue"}), kUsage);
+  EXPECT_EQ(world.server.RequestsOf<v1::SetTablePropertiesRequest>().size(), 2u);
+}
+
 TEST(DropTable, AsksAndDropsInATransaction) {
   ToolWorld world;
   EXPECT_EQ(world.Run({"drop", "table", "D.T"}, "yes\n"), kDone) << world.err;

@@ -57,6 +57,7 @@ TEST(CommandLine, KnowsEveryCommand) {
       {{"compact", "d.t", "--type", "major"}, "compact"},
       {{"create", "table", "d.t", "--columns", "a int"}, "create table"},
       {{"register", "table", "d.t", "/w/t"}, "register table"},
+      {{"set", "properties", "d.t", "a=b"}, "set properties"},
       {{"drop", "table", "d.t"}, "drop table"},
       {{"read", "d.t"}, "read"},
       {{"dump", "/w/t"}, "dump"},
@@ -90,27 +91,48 @@ TEST(CommandLine, UnderstandsGlobalFlags) {
   EXPECT_FALSE(global.output.has_value());
   EXPECT_FALSE(global.timeout.has_value());
   EXPECT_FALSE(global.yes);
-  Parse<Status>({"status",
-                 "--json",
-                 "--timeout",
-                 "2m",
-                 "--columns",
-                 "a, b",
-                 "--sort",
-                 "-a",
-                 "--no-headers",
-                 "--local",
-                 "-qv",
-                 "--yes",
-                 "--no-input",
-                 "--dry-run"},
-                &global);
-  EXPECT_EQ(global.output, Output::kJson);
+  Parse<ShowTables>({"show",
+                     "tables",
+                     "-o",
+                     "csv",
+                     "--timeout",
+                     "2m",
+                     "--columns",
+                     "a, b",
+                     "--sort",
+                     "-a",
+                     "--no-headers",
+                     "--local",
+                     "-qv",
+                     "--yes",
+                     "--no-input",
+                     "--dry-run"},
+                    &global);
+  EXPECT_EQ(global.output, Output::kCsv);
   EXPECT_EQ(global.timeout, std::chrono::minutes(2));
   EXPECT_THAT(global.columns, ElementsAre("a", "b"));
   EXPECT_EQ(global.sort, "-a");
   EXPECT_TRUE(global.no_headers && global.local_time && global.quiet && global.verbose &&
               global.yes && global.no_input && global.dry_run);
+}
+
+TEST(CommandLine, RefusesAnOrderThatNothingIsListedIn) {
+  for (const Words& command : {Words{"status"},
+                               Words{"show", "table", "d.t"},
+                               Words{"show", "snapshot"},
+                               Words{"explain", "cleaner"},
+                               Words{"read", "d.t"},
+                               Words{"dump", "/w/t"},
+                               Words{"drop", "table", "d.t"}}) {
+    Words arguments = command;
+    arguments.insert(arguments.end(), {"--sort", "name"});
+    EXPECT_EQ(Answer(arguments).exit_code, kUsage);
+    EXPECT_THAT(Answer(arguments).text, HasSubstr("--sort is for show transactions"));
+  }
+  EXPECT_THAT(Answer({"show", "tables", "--json", "--sort", "name"}).text,
+              HasSubstr("--sort is for -o table, wide, csv, tsv and name"));
+  EXPECT_THAT(Answer({"show", "transactions", "-o", "hive", "--sort", "txn"}).text,
+              HasSubstr("--sort is for -o table"));
 }
 
 TEST(CommandLine, ReadsTheOptionsOfCommands) {
@@ -295,6 +317,7 @@ TEST(CommandLine, EveryCommandHasAnExample) {
                             {"compact"},
                             {"create", "table"},
                             {"register", "table"},
+                            {"set", "properties"},
                             {"drop", "table"},
                             {"read"},
                             {"dump"}};

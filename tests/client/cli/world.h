@@ -62,6 +62,11 @@ struct Rpc<v1::RegisterTableRequest> {
   static constexpr char kMethod[] = "/skep.v1.TableService/RegisterTable";
 };
 template <>
+struct Rpc<v1::SetTablePropertiesRequest> {
+  using Response = v1::SetTablePropertiesResponse;
+  static constexpr char kMethod[] = "/skep.v1.TableService/SetTableProperties";
+};
+template <>
 struct Rpc<v1::ListDirectoriesRequest> {
   using Response = v1::ListDirectoriesResponse;
   static constexpr char kMethod[] = "/skep.v1.TableService/ListDirectories";
