@@ -93,6 +93,7 @@ class BatchCore {
   void Idle() { store_.Idle(); }
   // False: the store takes only what ends things.
   bool HasRoom() { return store_.HasRoom(); }
+  meta::MetaStore::Lag StoreLag() const { return store_.TablesLag(); }
 
   // For a command being decided that left the request `lock` waiting: `waiter` is answered when it
   // is granted or ends, and at `deadline` at the latest (MonoTime::max(): never before), with an

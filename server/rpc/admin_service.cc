@@ -47,6 +47,13 @@ absl::Status GetStatus(const ServerFacts& facts,
     wire::ToProto(*totals.oldest_open, response->mutable_oldest_open_transaction());
   wire::ToProto(facts.txn_timeout, response->mutable_txn_timeout());
   response->set_draining(facts.draining);
+  const meta::MetaStore::Lag lag = context.call.core.StoreLag();
+  response->set_log_backlog_bytes(lag.bytes);
+  response->set_log_backlog_limit_bytes(lag.limit);
+  if (!lag.cause.ok()) {
+    response->set_log_backlog_cause(MessageOf(lag.cause));
+    wire::ToProto(lag.since, response->mutable_log_backlog_since_time());
+  }
   return absl::OkStatus();
 }
 

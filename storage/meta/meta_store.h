@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "storage/base/clock.h"
 #include "storage/model/effect.h"
 #include "storage/model/stored_state.h"
 
@@ -26,6 +29,15 @@ class MetaStore {
   // False: the disk is full, and what room is left is for units that end things. Asked before
   // something is made; finds out by itself when there is room again.
   virtual bool HasRoom() { return true; }
+
+  // How far the tables that people read are behind what is durable.
+  struct Lag {
+    int64_t bytes = 0;   // of the log that the tables do not show yet
+    int64_t limit = 0;   // of `bytes`, where units are refused; 0: there is no log
+    absl::Status cause;  // why the tables do not follow; OK: they do
+    Timestamp since{};   // of the cause
+  };
+  virtual Lag TablesLag() const { return {}; }
 
   // Work that is better done when nothing waits (checkpoint). Bounded to a few milliseconds.
   virtual void Idle() = 0;

@@ -39,6 +39,7 @@ class MemoryStore final : public meta::MetaStore {
   void Idle() override { ++idle_calls_; }
   bool HasRoom() override { return has_room_; }
   void SetRoom(bool has_room) { has_room_ = has_room; }
+  Lag TablesLag() const override { return lag_; }
 
   // The nth Append from now (from 1) that has effects fails with `error`, once.
   void FailAppend(int nth, absl::Status error, Kept kept = Kept::kNo) {
@@ -46,6 +47,8 @@ class MemoryStore final : public meta::MetaStore {
   }
   // The next Load fails, once.
   void FailLoad(absl::Status error) { load_failure_ = std::move(error); }
+
+  void SetLag(Lag lag) { lag_ = std::move(lag); }
 
   const StoredState& state() const { return state_; }
   int units() const { return units_; }  // that are stored
@@ -67,6 +70,7 @@ class MemoryStore final : public meta::MetaStore {
   StoredState state_;
   std::optional<Failure> failure_;
   std::optional<absl::Status> load_failure_;
+  Lag lag_;
   int units_ = 0;
   int idle_calls_ = 0;
 };

@@ -15,6 +15,15 @@ std::string OldestTransaction(const Json& oldest, const TimeCells& times) {
   return text;
 }
 
+// The tables of the store, which people read in the sqlite3 shell: nothing where they follow.
+std::string TablesBehind(const Json& reply, const TimeCells& times) {
+  const std::string cause = Text(reply, "logBacklogCause");
+  if (cause.empty()) return {};
+  return FormatBytes(Number(reply, "logBacklogBytes")) + " of " +
+         FormatBytes(Number(reply, "logBacklogLimitBytes")) + " of log, since " +
+         times.Show(reply, "logBacklogSinceTime") + ": " + cause;
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunCommand(Run& run, const Status&) {
@@ -28,6 +37,9 @@ absl::StatusOr<int> RunCommand(Run& run, const Status&) {
   block.Add("listens on", JoinedTexts(List(reply, "endpoints")));
   block.Add("warehouse", JoinedTexts(List(reply, "warehouseRoots")));
   block.Add("store", Text(reply, "storePath") + ", commit sequence " + Text(reply, "commitSeq"));
+  if (const std::string behind = TablesBehind(reply, times); !behind.empty()) {
+    block.Add("tables behind", behind);
+  }
   block.Add("tables", Text(reply, "tableCount"));
   std::string transactions = Text(reply, "openTransactionCount") + " open";
   if (std::optional<std::chrono::milliseconds> lease = Span(reply, "txnTimeout")) {

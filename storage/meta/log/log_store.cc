@@ -99,6 +99,11 @@ absl::Status LogStore::Append(const Effects& effects) {
   return status;
 }
 
+MetaStore::Lag LogStore::TablesLag() const {
+  absl::MutexLock lock(&lag_mutex_);
+  return {log_->backlog(), options_.backlog_bytes, lag_cause_, lag_since_};
+}
+
 // Rather than to wait for the other thread, the tables are brought on here: whoever holds them is
 // waited for by that.
 absl::Status LogStore::MakeRoom(int64_t bytes) {
@@ -154,6 +159,14 @@ void LogStore::Follow() {
 
 absl::StatusOr<bool> LogStore::ApplySlice() {
   absl::MutexLock lock(&tables_mutex_);
+  absl::StatusOr<bool> applied = ApplyHeld();
+  absl::MutexLock hold(&lag_mutex_);
+  if (lag_cause_.ok() && !applied.ok()) lag_since_ = clock_.Now();
+  lag_cause_ = applied.status();
+  return applied;
+}
+
+absl::StatusOr<bool> LogStore::ApplyHeld() {
   SKEP_RETURN_IF_ERROR(tables_broken_);
   absl::StatusOr<SegmentLog::Piece> piece = log_->Read(applied_, options_.slice_bytes);
   absl::Status status = piece.status();

@@ -68,6 +68,7 @@ class LogStore final : public MetaStore {
   // stored.
   absl::Status Append(const Effects& effects) override;
   void Idle() override {}
+  Lag TablesLag() const override ABSL_LOCKS_EXCLUDED(lag_mutex_);
 
  private:
   enum Scheduled : int { kNot, kAfterDelay, kSoon };
@@ -80,6 +81,7 @@ class LogStore final : public MetaStore {
   void Follow();
   // Brings about slice_bytes of the log into the tables. False: there was nothing.
   absl::StatusOr<bool> ApplySlice() ABSL_LOCKS_EXCLUDED(tables_mutex_);
+  absl::StatusOr<bool> ApplyHeld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(tables_mutex_);
   absl::Status Drain();
 
   const LogStoreOptions options_;
@@ -95,6 +97,12 @@ class LogStore final : public MetaStore {
   const std::unique_ptr<SqliteStore> tables_;
   SegmentLog::Place applied_ ABSL_GUARDED_BY(tables_mutex_);
   absl::Status tables_broken_ ABSL_GUARDED_BY(tables_mutex_);
+
+  // What the last slice said. Taken while tables_mutex_ is held, or alone; never for long, so the
+  // appending thread may ask.
+  mutable absl::Mutex lag_mutex_ ABSL_ACQUIRED_AFTER(tables_mutex_);
+  absl::Status lag_cause_ ABSL_GUARDED_BY(lag_mutex_);
+  Timestamp lag_since_ ABSL_GUARDED_BY(lag_mutex_){};
 
   std::unique_ptr<SegmentLog> log_;
   RecordWriter record_;

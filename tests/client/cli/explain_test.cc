@@ -55,6 +55,21 @@ TEST(Status, PrintsABlock) {
             "compactions:   0 queued, 1 working, 0 ready for cleaning\n");
 }
 
+TEST(Status, SaysThatTheTablesOfTheStoreAreBehind) {
+  ToolWorld world;
+  world.server.On<v1::GetStatusRequest>([&world](const auto&, auto& answer) {
+    answer.set_log_backlog_bytes(3'000'000);
+    answer.set_log_backlog_limit_bytes(64 << 20);
+    answer.set_log_backlog_cause("the disk of /var/lib/skep is full");
+    *answer.mutable_log_backlog_since_time() = world.Ago(minutes(4));
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"status"}), kDone) << world.err;
+  EXPECT_THAT(world.out,
+              HasSubstr("tables behind: 3.0 MB of 67.1 MB of log, since 4m ago: the disk of "
+                        "/var/lib/skep is full\n"));
+}
+
 TEST(Status, PrintsJson) {
   ToolWorld world;
   AddStatus(world);

@@ -153,5 +153,24 @@ TEST_F(TransactionCallsTest, StatusCountsWhatIsThere) {
   EXPECT_GT(status.commit_seq(), 0);
 }
 
+TEST_F(TransactionCallsTest, StatusSaysWhyTheTablesAreBehindTheLog) {
+  v1::GetStatusResponse status;
+  ASSERT_THAT(Call(&Admin::GetStatus, *admin_, v1::GetStatusRequest(), &status), IsOk());
+  EXPECT_EQ(status.log_backlog_limit_bytes(), 0);
+  EXPECT_EQ(status.log_backlog_cause(), "");
+  EXPECT_FALSE(status.has_log_backlog_since_time());
+  OnLoop([this] {
+    store_.SetLag({1234,
+                   5678,
+                   MakeError(ErrorReason::kStoreFull, "the disk is full"),
+                   Timestamp(std::chrono::seconds(77))});
+  });
+  ASSERT_THAT(Call(&Admin::GetStatus, *admin_, v1::GetStatusRequest(), &status), IsOk());
+  EXPECT_EQ(status.log_backlog_bytes(), 1234);
+  EXPECT_EQ(status.log_backlog_limit_bytes(), 5678);
+  EXPECT_EQ(status.log_backlog_cause(), "the disk is full");
+  EXPECT_EQ(status.log_backlog_since_time().seconds(), 77);
+}
+
 }  // namespace
 }  // namespace skep::rpc

@@ -232,6 +232,27 @@ TEST_F(LogStoreTest, TablesTryAgainByThemselves) {
   EXPECT_EQ(Shown(), 1);
 }
 
+TEST_F(LogStoreTest, SaysWhyTheTablesAreBehind) {
+  Open();
+  EXPECT_EQ(store_->TablesLag().bytes, 0);
+  EXPECT_EQ(store_->TablesLag().limit, options_.backlog_bytes);
+  vfs_.Fail(Mask(VfsCall::kWrite), 1, SQLITE_FULL, FaultVfs::Span::kFromThere);
+  Add();
+  EXPECT_GT(store_->TablesLag().bytes, 0);
+  EXPECT_THAT(store_->TablesLag().cause, IsOk()) << "nobody tried yet";
+  Follow();
+  const Timestamp since = clock_.Now();
+  executor_.Advance(std::chrono::seconds(5));  // in vain
+  const MetaStore::Lag lag = store_->TablesLag();
+  EXPECT_THAT(lag.cause, HasReason(ErrorReason::kStoreFull));
+  EXPECT_EQ(lag.since, since);
+  EXPECT_GT(lag.bytes, 0);
+  vfs_.Heal();
+  executor_.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(store_->TablesLag().cause, IsOk());
+  EXPECT_EQ(store_->TablesLag().bytes, 0);
+}
+
 TEST_F(LogStoreTest, AnEndThatCannotEmptyTheLogKeepsIt) {
   Open();
   Add();
