@@ -75,6 +75,9 @@ Daemon::Daemon(const Settings& settings, DaemonHooks hooks)
   facts_.store_path = settings.store.path;
   facts_.warehouse_roots = settings.warehouse.roots;
   facts_.txn_timeout = settings.txn.timeout;
+  facts_.initiator = settings.initiator.enabled;
+  facts_.workers = settings.compactor.workers;
+  facts_.cleaner = settings.cleaner.enabled;
 }
 
 Daemon::~Daemon() { Stop(std::chrono::system_clock::now()); }

@@ -47,6 +47,9 @@ absl::Status GetStatus(const ServerFacts& facts,
     wire::ToProto(*totals.oldest_open, response->mutable_oldest_open_transaction());
   wire::ToProto(facts.txn_timeout, response->mutable_txn_timeout());
   response->set_draining(facts.draining);
+  response->mutable_duties()->set_initiator(facts.initiator);
+  response->mutable_duties()->set_workers(facts.workers);
+  response->mutable_duties()->set_cleaner(facts.cleaner);
   const meta::MetaStore::Lag lag = context.call.core.StoreLag();
   response->set_log_backlog_bytes(lag.bytes);
   response->set_log_backlog_limit_bytes(lag.limit);

@@ -20,6 +20,9 @@ struct ServerFacts {
   std::vector<std::string> warehouse_roots;  // normalised
   std::vector<std::string> endpoints;        // filled in once they are bound
   std::chrono::milliseconds txn_timeout{0};
+  bool initiator = false;
+  int64_t workers = 0;
+  bool cleaner = false;
   bool draining = false;
 };
 

@@ -99,6 +99,8 @@ class Compaction {
 
   // Until every compaction is decided, and a moment longer for the cleaner.
   absl::StatusOr<int> Wait() {
+    SKEP_ASSIGN_OR_RETURN(const bool works, SomebodyWorks());
+    if (!works) return kFailed;
     const Timestamp start = run_.io().clock.Now();
     std::optional<Timestamp> visible;
     run_.io().catch_interrupts(true);
@@ -108,7 +110,7 @@ class Compaction {
       ShowProgress(now - start);
       if (AllDecided()) {
         if (!visible.has_value()) visible = now;
-        if (!AnyReady() || now - *visible >= kCleaningGrace || ReadersPin())
+        if (!AnyReady() || !cleaner_ || now - *visible >= kCleaningGrace || ReadersPin())
           return Result(now - start);
       } else if (run_.global().timeout.has_value() && now - start >= *run_.global().timeout) {
         EndProgress();
@@ -126,6 +128,22 @@ class Compaction {
   }
 
  private:
+  // False, and said so: the daemon was told to compact nothing, so nothing would ever be waited
+  // for.
+  absl::StatusOr<bool> SomebodyWorks() {
+    SKEP_RETURN_IF_ERROR(Ask());
+    if (AllDecided()) return true;
+    const absl::StatusOr<std::string> answer = run_.Call("AdminService.GetStatus", "{}");
+    const absl::StatusOr<Json> reply = answer.ok() ? ParseReply(*answer) : answer.status();
+    if (!reply.ok() || Object(*reply, "duties").empty()) return true;  // nobody says so
+    const Json& duties = Object(*reply, "duties");
+    cleaner_ = Flag(duties, "cleaner");
+    if (Number(duties, "workers") > 0) return true;
+    run_.Say("nobody works on it: this skepd has no workers (compactor.workers = 0), so " +
+             std::string(queue_.size() == 1 ? "it stays" : "they stay") + " queued. " + Reattach());
+    return false;
+  }
+
   void Tell(const Queued& queued) {
     if (run_.global().OutputOr(Output::kTable) != Output::kTable) return;
     const std::string where = WhereOf(resource_, queued.partition);
@@ -186,6 +204,7 @@ class Compaction {
             "(skepctl "
             "explain cleaner " +
             resource_.name().ToString() + ")";
+        if (!cleaner_) line += "; the cleaner is off (cleaner.enabled = false)";
       } else if (!queued.error.empty()) {
         line += ": " + queued.error;
       }
@@ -230,6 +249,7 @@ class Compaction {
   const std::string type_;
   std::vector<Queued> queue_;
   Json replies_ = Json::array();
+  bool cleaner_ = true;
   bool progress_ = false;
 };
 

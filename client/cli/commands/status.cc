@@ -24,6 +24,17 @@ std::string TablesBehind(const Json& reply, const TimeCells& times) {
          times.Show(reply, "logBacklogSinceTime") + ": " + cause;
 }
 
+// Empty: all work, or an older server does not say.
+std::string DutiesThatAreOff(const Json& reply) {
+  const Json& duties = Object(reply, "duties");
+  if (duties.empty()) return {};
+  std::vector<std::string> off;
+  if (!Flag(duties, "initiator")) off.push_back("initiator");
+  if (Number(duties, "workers") == 0) off.push_back("workers");
+  if (!Flag(duties, "cleaner")) off.push_back("cleaner");
+  return JoinText(off, ", ");
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunCommand(Run& run, const Status&) {
@@ -55,6 +66,7 @@ absl::StatusOr<int> RunCommand(Run& run, const Status&) {
             Text(reply, "initiatedCompactionCount") + " queued, " +
                 Text(reply, "workingCompactionCount") + " working, " +
                 Text(reply, "readyForCleaningCount") + " ready for cleaning");
+  block.Add("off", DutiesThatAreOff(reply));
   SKEP_RETURN_IF_ERROR(PrintReply(run, reply, block.ToString()));
   return kDone;
 }

@@ -244,6 +244,28 @@ TEST(Compact, WaitsForTheEnd) {
   EXPECT_THAT(world.err, HasSubstr("compaction 12: succeeded\ncompaction 13: succeeded\nafter "));
 }
 
+TEST(Compact, DoesNotWaitWhereNobodyWorks) {
+  CompactWorld world;
+  int64_t workers = 0;
+  world.server.On<v1::GetStatusRequest>([&workers](const auto&, auto& answer) {
+    answer.mutable_duties()->set_initiator(true);
+    answer.mutable_duties()->set_workers(workers);
+    return Ok();
+  });
+  const MonoTime start = world.clock.MonoNow();
+  EXPECT_EQ(world.Run({"compact", "d.t", "--type", "major", "--wait"}), kFailed);
+  EXPECT_EQ(world.err,
+            "nobody works on it: this skepd has no workers (compactor.workers = 0), so it stays "
+            "queued. To wait again: skepctl compact d.t --type major --wait; to look: skepctl show "
+            "compactions d.t\n");
+  EXPECT_LT(world.clock.MonoNow() - start, seconds(1));
+  workers = 1;
+  world.final_state = v1::COMPACTION_STATE_READY_FOR_CLEANING;
+  EXPECT_EQ(world.Run({"compact", "d.t", "--type", "major", "--wait"}), kDone);
+  EXPECT_THAT(world.err, HasSubstr("; the cleaner is off (cleaner.enabled = false)\n"));
+  EXPECT_LT(world.clock.MonoNow() - start, seconds(5)) << "no moment for a cleaner that is off";
+}
+
 TEST(Compact, TellsOfAFailure) {
   CompactWorld world;
   world.final_state = v1::COMPACTION_STATE_FAILED;

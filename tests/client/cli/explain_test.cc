@@ -28,6 +28,9 @@ void AddStatus(ToolWorld& world) {
     answer.set_waiting_lock_count(1);
     answer.set_working_compaction_count(1);
     answer.mutable_txn_timeout()->set_seconds(300);
+    answer.mutable_duties()->set_initiator(true);
+    answer.mutable_duties()->set_workers(2);
+    answer.mutable_duties()->set_cleaner(true);
     v1::Transaction* oldest = answer.mutable_oldest_open_transaction();
     oldest->set_txn_id(812);
     oldest->set_user("ann");
@@ -53,6 +56,16 @@ TEST(Status, PrintsABlock) {
             "oldest:        812, opened 1h ago by ann@host1 (query 5)\n"
             "locks:         3 held, 1 waiting\n"
             "compactions:   0 queued, 1 working, 0 ready for cleaning\n");
+}
+
+TEST(Status, NamesTheDutiesThatAreOff) {
+  ToolWorld world;
+  world.server.On<v1::GetStatusRequest>([](const auto&, auto& answer) {
+    answer.mutable_duties()->set_initiator(true);
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"status"}), kDone) << world.err;
+  EXPECT_THAT(world.out, HasSubstr("off:           workers, cleaner\n"));
 }
 
 TEST(Status, SaysThatTheTablesOfTheStoreAreBehind) {
