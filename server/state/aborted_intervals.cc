@@ -26,7 +26,9 @@ AbortedIntervals::Change AbortedIntervals::Add(int64_t id, AbortCause cause) {
 }
 
 void AbortedIntervals::Load(const Interval& interval) {
-  intervals_[interval.first] = {interval.last, interval.cause};
+  // Rows come in order.
+  intervals_.insert_or_assign(
+      intervals_.end(), interval.first, Tail{interval.last, interval.cause});
   count_ += interval.last - interval.first + 1;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
+
+#include <absl/container/btree_map.h>
 
 #include "storage/model/txn.h"
 
@@ -43,7 +44,7 @@ class AbortedIntervals {
     int64_t last;
     AbortCause cause;
   };
-  std::map<int64_t, Tail> intervals_;  // by first
+  absl::btree_map<int64_t, Tail> intervals_;  // by first
   int64_t count_ = 0;
 };
 

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include <absl/container/btree_map.h>
+
 #include "storage/model/effect.h"
 
 namespace skep {
@@ -16,7 +18,7 @@ struct StoredState {
   std::map<TxnId, TxnRow> txns;
   std::map<std::pair<std::string, TxnId>, ReplicaRow> replicas;  // by policy, source
   std::map<std::pair<CommitSeq, TxnId>, ResolvedTxnRow> resolved_txns;
-  std::map<TxnId, AbortedTxnsRow> aborted_txns;  // by first
+  absl::btree_map<TxnId, AbortedTxnsRow> aborted_txns;  // by first; may be very many
   std::map<TableId, TableRow> tables;
   std::map<TableId, DroppedTableRow> dropped_tables;
   std::map<std::pair<TableId, std::string>, PartitionRow> partitions;
