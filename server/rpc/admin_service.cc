@@ -15,6 +15,7 @@
 #include "server/rpc/ticket.h"
 #include "server/rpc/unary.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/text.h"
 
 #include "proto/skep/v1/admin_service.pb.h"
 
