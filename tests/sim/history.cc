@@ -269,6 +269,7 @@ void History::Listed(TxnId id, const WriteIdSnapshot& list) {
                         txn->snapshot.value(),
                         list.seq.value()));
   }
+  txn->snapshot = list.seq;  // whoever lost the answer to a refresh learns it here
   WriteIdSnapshot expected = list;
   expected.ids = model_.WriteIdsAt(list.table_id, list.seq);
   // Where the unit that gave the snapshot also gave a write id, that is no exception to its owner.

@@ -131,7 +131,10 @@ class SessionTxn {
     }
     client::LockOptions options;
     options.wait = milliseconds(dice().OneIn(3) ? 0 : dice().Between(100, 30'000));
+    const CommitSeq before = txn_->snapshot();
+    const CommitSeq at_least = world_.history().acknowledged();
     const auto grant = txn_->Lock(targets, options);
+    FollowSnapshot(before, at_least, grant.status());
     if (!grant.ok()) {
       Say(fmt::format("{} gets no lock: {}", txn_->id().value(), MessageOf(grant.status())));
       CheckRefusal(world_, actor_.name(), grant.status());
@@ -144,6 +147,16 @@ class SessionTxn {
     world_.history().Granted(
         grant->id, txn_->id(), held, [core = txn_->core()] { return core->CheckLease().ok(); });
     if (grant->snapshot_stale || dice().OneIn(4)) Refresh();
+  }
+
+  // The library takes a fresh snapshot with a lock by itself where the old one is stale and unused.
+  void FollowSnapshot(CommitSeq before, CommitSeq at_least, const absl::Status& status) {
+    if (txn_->snapshot() != before) {
+      Say(fmt::format("{} is at {} now", txn_->id().value(), txn_->snapshot().value()));
+      world_.history().Refreshed(txn_->id(), txn_->snapshot(), at_least);
+    } else if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
+      world_.history().Refreshed(txn_->id(), CommitSeq());  // it may have, and not be told
+    }
   }
 
   void Refresh() {
@@ -233,7 +246,10 @@ class SessionTxn {
       }
     }
     const auto core = txn_->core();
+    const CommitSeq before = txn_->snapshot();
+    const CommitSeq at_least = world_.history().acknowledged();
     const auto statement = core->BeginWrite(spec.name, written.op);
+    FollowSnapshot(before, at_least, statement.status());
     if (!statement.ok()) {
       Say(fmt::format("{} cannot write to {}: {}",
                       txn_->id().value(),
