@@ -295,6 +295,7 @@ void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
   for (const WriteIdRow& row : write_ids.DropTable(id)) {
     OpenTxn& txn = *txns.Find(row.txn);
     txn.write_ids.Erase(id);
+    txn.row.list_given = true;  // what it did under its snapshot stays done
     // The write id goes with the table; that there was one must still refuse the commit.
     if (row.txn != by) AddComponent(txn, {row.txn, id, "", WriteOp::kUpdate, false}, unit);
   }

@@ -134,6 +134,13 @@ TEST(RefreshedSnapshots, NeedALockAndAnUntouchedTransaction) {  // R-3
          EXPECT_THAT(s.Allocate(t, T("a")), IsOk());
        },
        false},
+      {"a write id was given, of a table that was dropped since",
+       [](Server& s, TxnId t) {
+         EXPECT_THAT(s.Lock(t, {Update("a")}), IsOk());
+         EXPECT_THAT(s.Allocate(t, T("d")), IsOk());
+         EXPECT_THAT(s.DropTable("d"), IsOk());
+       },
+       false},
       {"a restart came between: nobody knows what was handed out",
        [](Server& s, TxnId t) {
          EXPECT_THAT(s.Lock(t, {Update("a")}), IsOk());
@@ -146,6 +153,7 @@ TEST(RefreshedSnapshots, NeedALockAndAnUntouchedTransaction) {  // R-3
     Server server;
     server.MakeTable("a");
     server.MakeTable("b");
+    server.MakeTable("d");
     const TxnId txn = server.Open();
     c.before(server, txn);
     const TxnId later = server.Write("b", WriteOp::kUpdate);
