@@ -69,11 +69,6 @@ TEST_F(BadInputTest, LabelsAndLimits) {
   }
   for (const Refused& call : std::vector<Refused>{
            {"nobody", open, "{}", bad, "field"},
-           {"beat of no session",
-            "TransactionService.HeartbeatTransactions",
-            R"({"session":true})",
-            bad,
-            "field"},
            {"count below zero", open, R"({"user":"u","count":-1})", bad, "field"},
            {"count", open, R"({"user":"u","count":2147483647})", bad, "field"},
            {"lease", open, R"({"user":"u","txnTimeout":"-5s"})", bad, "field"},

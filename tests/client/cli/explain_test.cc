@@ -79,7 +79,7 @@ TEST(Status, SaysThatTheTablesOfTheStoreAreBehind) {
   });
   EXPECT_EQ(world.Run({"status"}), kDone) << world.err;
   EXPECT_THAT(world.out,
-              HasSubstr("tables behind: 3.0 MB of 67.1 MB of log, since 4m ago: the disk of "
+              HasSubstr("tables behind:  3.0 MB of 67.1 MB of log, since 4m ago: the disk of "
                         "/var/lib/skep is full\n"));
 }
 
