@@ -36,6 +36,7 @@ class ReservedStore final : public MetaStore {
   absl::Status Append(const Effects& effects) override;
   void Idle() override { store_->Idle(); }
   bool HasRoom() override;
+  Lag TablesLag() const override { return store_->TablesLag(); }
 
  private:
   const std::unique_ptr<MetaStore> store_;

@@ -73,6 +73,13 @@ TEST_F(ReservedStoreTest, WritesTheUnitThatFindsTheDiskFullIntoTheReserve) {
   EXPECT_TRUE(held_);
 }
 
+TEST_F(ReservedStoreTest, TellsHowFarTheTablesOfTheStoreAreBehind) {
+  Open();
+  memory_->SetLag({.bytes = 5, .limit = 9, .cause = Full(), .since = {}});
+  EXPECT_EQ(store_->TablesLag().bytes, 5);
+  EXPECT_THAT(store_->TablesLag().cause, HasReason(ErrorReason::kStoreFull));
+}
+
 TEST_F(ReservedStoreTest, SaysSoWhenTheReserveIsUsedUpToo) {
   room_ = false;
   Open();
