@@ -62,7 +62,7 @@ void ChangeOnce(std::string& input,
 
 std::vector<std::string> CorpusOf(const std::string& name) {
   std::vector<std::string> paths;
-  const std::string dir = std::string(SKEP_FUZZ_CORPUS) + "/" + name;
+  const std::string dir = std::filesystem::path(SKEP_FUZZ_CORPUS) / name;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(dir, error)) {
     paths.push_back(entry.path().string());
