@@ -1,9 +1,13 @@
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "storage/base/status_macros.h"
+#include "storage/fs/posix_in_place_file.h"
 #include "storage/meta/sqlite/sqlite_store.h"
 #include "tests/storage/meta/store_files.h"
 #include "tests/testing/fault_vfs.h"
@@ -173,6 +177,74 @@ TEST(SqliteRecovery, ThatFailsLosesNothing) {
     ASSERT_LT(nth, 2'000);
   }
   EXPECT_GT(met, 10);
+}
+
+// Says what was written in place of which file, and whether a sync came after the last of it.
+class RecordingFiles final : public fs::InPlaceFiles {
+ public:
+  struct Seen {
+    int64_t written = 0;
+    bool synced = false;
+  };
+  const std::map<std::string, Seen>& seen() const { return seen_; }
+
+  absl::StatusOr<std::unique_ptr<fs::InPlaceFile>> OpenInPlace(const std::string& path) override {
+    SKEP_ASSIGN_OR_RETURN(std::unique_ptr<fs::InPlaceFile> file, real_.OpenInPlace(path));
+    return std::make_unique<File>(std::move(file), seen_[path]);
+  }
+
+ private:
+  class File final : public fs::InPlaceFile {
+   public:
+    File(std::unique_ptr<fs::InPlaceFile> real, Seen& seen) : real_(std::move(real)), seen_(seen) {}
+    int64_t size() const override { return real_->size(); }
+    const std::string& path() const override { return real_->path(); }
+    absl::Status ReadAt(int64_t offset, int64_t length, void* out) const override {
+      return real_->ReadAt(offset, length, out);
+    }
+    absl::Status WriteAt(int64_t offset, std::string_view bytes) override {
+      seen_.written += static_cast<int64_t>(bytes.size());
+      seen_.synced = false;
+      return real_->WriteAt(offset, bytes);
+    }
+    absl::Status SyncData() override {
+      seen_.synced = true;
+      return real_->SyncData();
+    }
+
+   private:
+    const std::unique_ptr<fs::InPlaceFile> real_;
+    Seen& seen_;
+  };
+
+  fs::PosixInPlaceFiles real_;
+  std::map<std::string, Seen> seen_;
+};
+
+// a page that an earlier sync failed to carry is clean to the system, and no later sync takes
+// it: the log is written over itself before anything rests on it.
+TEST(SqliteRecovery, WritesTheLogAgainBeforeItReadsIt) {
+  const TempDir dir = TempDir::InMemory();
+  FaultVfs vfs;
+  std::unique_ptr<SqliteStore> store;
+  SqliteOptions options = FaultOptions(dir, vfs);
+  options.checkpoint_frames = 10'000;
+  const Known known = RunUnits(options, store);
+  const TempDir killed = TempDir::InMemory();
+  CopyFiles(dir.path(), killed.path());
+  store.reset();
+
+  RecordingFiles files;
+  SqliteOptions again = OptionsFor(killed.path());
+  again.in_place_files = &files;
+  const std::string log = again.path + "-wal";
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(log));
+  ASSERT_GT(bytes, 0);
+  SKEP_ASSERT_OK_AND_ASSIGN(store, SqliteStore::Open(again));
+  ASSERT_TRUE(files.seen().contains(log));
+  EXPECT_EQ(files.seen().at(log).written, bytes);
+  EXPECT_TRUE(files.seen().at(log).synced);
+  EXPECT_EQ(*store->Load(), known.sure);
 }
 
 // the answer of a start rests on what is on the disk, not on what the system kept in memory.
