@@ -4,19 +4,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <memory>
 #include <utility>
+
+#include <absl/container/btree_map.h>
 
 #include "storage/base/check.h"
 
 namespace skep::state {
 
 // A map from ids that are given out in ascending order, of which most live shortly: found by their
-// number instead of by search. Find, insert at the end and erase take O(1); iteration is in
-// ascending order. An id that outlives all around it costs one block, and eight bytes for every 256
-// ids given out since. Addresses of values hold until they are erased. Thread-compatible.
+// number instead of by search: in blocks of 256 ids, which are found by one search among those that
+// live, and the newest without any. Iteration is in ascending order. An id that outlives all around
+// it costs one block, however far the others are. Addresses of values hold until they are erased.
+// Thread-compatible.
 template <class Id, class Value>
 class IdMap {
  public:
@@ -46,7 +48,7 @@ class IdMap {
 
     const_iterator() = default;
     const_iterator(const IdMap* map, int64_t number) : map_(map), number_(number) {}
-    Entry operator*() const { return {Id(number_), *map_->At(number_)}; }
+    Entry operator*() const { return {Id(number_), *map_->Find(Id(number_))}; }
     Arrow operator->() const { return {**this}; }
     const_iterator& operator++() {
       number_ = map_->NextUsed(number_ + 1);
@@ -63,78 +65,78 @@ class IdMap {
     const IdMap* map_ = nullptr;
     int64_t number_ = 0;
   };
-  const_iterator begin() const { return {this, NextUsed(First())}; }
-  const_iterator end() const { return {this, End()}; }
+  const_iterator begin() const { return {this, NextUsed(0)}; }
+  const_iterator end() const { return {this, kEnd}; }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
   // nullptr if it is not there.
-  Value* Find(Id id) { return At(id.value()); }
-  const Value* Find(Id id) const { return At(id.value()); }
-  // The first at or above, or above, `id`.
-  const_iterator lower_bound(Id id) const {
-    return {this, NextUsed(std::max(id.value(), First()))};
+  Value* Find(Id id) {
+    Block* const block = BlockAt(id.value() / kBlock);
+    return block == nullptr || id.value() < 0 ? nullptr : block->values[id.value() % kBlock].get();
   }
+  const Value* Find(Id id) const { return const_cast<IdMap*>(this)->Find(id); }
+  // The first at or above, or above, `id`.
+  const_iterator lower_bound(Id id) const { return {this, NextUsed(id.value())}; }
   const_iterator upper_bound(Id id) const {
-    return id.value() >= End() ? end() : lower_bound(id.Next());
+    return id.value() == INT64_MAX ? end() : lower_bound(id.Next());
   }
 
-  // It must not be there. O(1) at the end, and elsewhere near others.
+  // It must not be there, and not be negative.
   template <class... Args>
   Value& Insert(Id id, Args&&... args) {
-    const int64_t block = id.value() / kBlock;
-    SKEP_CHECK(At(id.value()) == nullptr);
-    if (blocks_.empty()) first_block_ = block;
-    for (; block < first_block_; --first_block_) blocks_.emplace_front();
-    while (first_block_ + std::ssize(blocks_) <= block) blocks_.emplace_back();
-    std::unique_ptr<Block>& home = blocks_[block - first_block_];
-    if (home == nullptr) home = std::make_unique<Block>();
-    std::unique_ptr<Value>& value = home->values[id.value() % kBlock];
+    SKEP_CHECK(id.value() >= 0 && Find(id) == nullptr);
+    const int64_t number = id.value() / kBlock;
+    Block* block = BlockAt(number);
+    if (block == nullptr) {
+      const auto made = blocks_.emplace(number, std::make_unique<Block>()).first;
+      block = made->second.get();
+      if (number > newest_number_) {
+        newest_ = block;
+        newest_number_ = number;
+      }
+    }
+    std::unique_ptr<Value>& value = block->values[id.value() % kBlock];
     value = std::make_unique<Value>(std::forward<Args>(args)...);
-    ++home->used;
+    ++block->used;
     ++size_;
     return *value;
   }
   // It must be there.
   void Erase(Id id) {
-    std::unique_ptr<Block>& home = blocks_[id.value() / kBlock - first_block_];
-    home->values[id.value() % kBlock].reset();
+    const int64_t number = id.value() / kBlock;
+    Block* const block = BlockAt(number);
+    block->values[id.value() % kBlock].reset();
     --size_;
-    if (--home->used > 0) return;
-    home.reset();
-    while (!blocks_.empty() && blocks_.front() == nullptr) {
-      blocks_.pop_front();
-      ++first_block_;
-    }
-    while (!blocks_.empty() && blocks_.back() == nullptr) blocks_.pop_back();
+    if (--block->used > 0) return;
+    blocks_.erase(number);
+    if (number != newest_number_) return;
+    newest_ = blocks_.empty() ? nullptr : blocks_.rbegin()->second.get();
+    newest_number_ = blocks_.empty() ? -1 : blocks_.rbegin()->first;
   }
 
  private:
-  int64_t First() const { return first_block_ * kBlock; }
-  int64_t End() const { return (first_block_ + std::ssize(blocks_)) * kBlock; }
-  Value* At(int64_t number) const {
-    const int64_t block = number / kBlock - first_block_;
-    if (number < First() || block >= std::ssize(blocks_) || blocks_[block] == nullptr)
-      return nullptr;
-    return blocks_[block]->values[number % kBlock].get();
+  static constexpr int64_t kEnd = INT64_MAX;
+
+  Block* BlockAt(int64_t number) const {
+    if (number == newest_number_) return newest_;
+    const auto block = blocks_.find(number);
+    return block == blocks_.end() ? nullptr : block->second.get();
   }
+  // kEnd: none. No id is that high.
   int64_t NextUsed(int64_t number) const {
-    const int64_t end = End();
-    while (number < end) {
-      const Block* const block = blocks_[number / kBlock - first_block_].get();
-      if (block == nullptr) {
-        number = (number / kBlock + 1) * kBlock;
-      } else if (block->values[number % kBlock] == nullptr) {
-        ++number;
-      } else {
-        return number;
+    number = std::max<int64_t>(number, 0);
+    for (auto it = blocks_.lower_bound(number / kBlock); it != blocks_.end(); ++it) {
+      for (int64_t i = std::max(number - it->first * kBlock, int64_t{0}); i < kBlock; ++i) {
+        if (it->second->values[i] != nullptr) return it->first * kBlock + i;
       }
     }
-    return end;
+    return kEnd;
   }
 
-  std::deque<std::unique_ptr<Block>> blocks_;  // of numbers from First(); null: none of them lives
-  int64_t first_block_ = 0;
+  absl::btree_map<int64_t, std::unique_ptr<Block>> blocks_;  // by number; none is empty
+  Block* newest_ = nullptr;  // the last of them, where most look-ups go
+  int64_t newest_number_ = -1;
   size_t size_ = 0;
 };
 

@@ -98,6 +98,19 @@ TEST(IdMap, FindsNothingOutsideWhatItHolds) {
   EXPECT_EQ(map.lower_bound(TxnId(-3))->first, TxnId(1'000'000));
 }
 
+TEST(IdMap, CostsNothingForIdsThatNobodyHas) {
+  Map map;
+  const int64_t far = int64_t{1} << 62;
+  map.Insert(TxnId(3)) = "old";
+  map.Insert(TxnId(far)) = "seeded";
+  EXPECT_THAT(Ids(map), ElementsAre(3, far));
+  EXPECT_EQ(map.lower_bound(TxnId(4))->first, TxnId(far));
+  map.Erase(TxnId(far));
+  map.Insert(TxnId(far + 1)) = "next";
+  EXPECT_EQ(*map.Find(TxnId(3)), "old");
+  EXPECT_THAT(Ids(map), ElementsAre(3, far + 1));
+}
+
 TEST(IdMap, AnAddressHoldsUntilItsEntryGoes) {
   Map map;
   std::string* const first = &map.Insert(TxnId(1));
