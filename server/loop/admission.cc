@@ -35,6 +35,9 @@ absl::StatusOr<int64_t*> Admission::Enter(CallClass call_class, std::string_view
     if (in_flight_ >= ordinary) return Overloaded("on this server", ordinary);
     if (*slot >= limits_.per_client) return Overloaded("from this client", limits_.per_client);
   }
+  if (call_class == CallClass::kOperator && in_flight_ >= limits_.in_flight) {
+    return Overloaded("on this server", limits_.in_flight);
+  }
   ++in_flight_;
   ++*slot;
   return slot;

@@ -11,6 +11,8 @@ namespace skep::loop {
 
 enum class CallClass {
   kOrdinary,
+  kOperator,  // the questions by which one finds out who is in the way: also the slots that are
+              // kept from ordinary calls
   kReserved,  // commit, abort, heartbeat, release: always let through, so that nobody loses a
               // transaction to load
 };

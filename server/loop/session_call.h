@@ -27,7 +27,7 @@ struct SessionMethod {
   std::function<void(google::protobuf::MessageLite& request, const std::string& id)>
       give_request_id;
 
-  bool needs_credit() const { return method.call_class == CallClass::kOrdinary; }
+  bool needs_credit() const { return method.call_class != CallClass::kReserved; }
 };
 
 class SessionCall;

@@ -222,13 +222,15 @@ loop::Service MakeAdminService(const Dependencies& d) {
   loop::Service service{"skep.v1.AdminService", {}};
   auto& methods = service.methods;
   methods.push_back(MakeMethod<v1::GetStatusRequest, v1::GetStatusResponse>(
-      Path("GetStatus"), {}, [&d](const auto&, Context& context, auto* response) {
+      Path("GetStatus"),
+      {.call_class = loop::CallClass::kOperator},
+      [&d](const auto&, Context& context, auto* response) {
         return GetStatus(d.facts, context, response);
       }));
   methods.push_back(MakeMethod<v1::SeedTransactionIdsRequest, v1::SeedTransactionIdsResponse>(
       Path("SeedTransactionIds"), {}, SeedTransactionIds));
   methods.push_back(MakeMethod<v1::ExplainLockRequest, v1::ExplainLockResponse>(
-      Path("ExplainLock"), {}, ExplainLock));
+      Path("ExplainLock"), {.call_class = loop::CallClass::kOperator}, ExplainLock));
   methods.push_back(MakeMethod<v1::ExplainCleanerRequest, v1::ExplainCleanerResponse>(
       Path("ExplainCleaner"), {}, [&d](const auto& request, Context& context, auto*) {
         return ExplainCleaner(d, request, context);

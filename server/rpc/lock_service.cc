@@ -170,8 +170,8 @@ loop::Service MakeLockService() {
       Release));
   methods.push_back(MakeMethod<v1::LockViewRebuildRequest, v1::LockViewRebuildResponse>(
       Path("LockViewRebuild"), {}, LockView));
-  methods.push_back(
-      MakeMethod<v1::ListLocksRequest, v1::ListLocksResponse>(Path("ListLocks"), {}, List));
+  methods.push_back(MakeMethod<v1::ListLocksRequest, v1::ListLocksResponse>(
+      Path("ListLocks"), {.call_class = loop::CallClass::kOperator}, List));
   return service;
 }
 

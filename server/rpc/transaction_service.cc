@@ -189,9 +189,9 @@ loop::Service MakeTransactionService() {
   methods.push_back(MakeMethod<v1::OpenTransactionsRequest, v1::OpenTransactionsResponse>(
       Path("OpenTransactions"), {.registered = kHot, .makes = true}, Open));
   methods.push_back(MakeMethod<v1::GetTransactionRequest, v1::GetTransactionResponse>(
-      Path("GetTransaction"), {}, Get));
+      Path("GetTransaction"), {.call_class = CallClass::kOperator}, Get));
   methods.push_back(MakeMethod<v1::ListTransactionsRequest, v1::ListTransactionsResponse>(
-      Path("ListTransactions"), {}, List));
+      Path("ListTransactions"), {.call_class = CallClass::kOperator}, List));
   methods.push_back(MakeMethod<v1::HeartbeatTransactionsRequest, v1::HeartbeatTransactionsResponse>(
       Path("HeartbeatTransactions"),
       {.call_class = CallClass::kReserved, .registered = kHot},

@@ -251,6 +251,7 @@ absl::StatusOr<state::AbortTxns> FromProto(const v1::AbortTransactionsRequest& f
   command.user = from.user();
   if (from.has_min_age()) {
     SKEP_ASSIGN_OR_RETURN(command.min_age, FromProto(from.min_age(), "min_age"));
+    if (command.min_age->count() < 0) return BadField("min_age", "below zero");
   }
   SKEP_ASSIGN_OR_RETURN(
       command.sources,

@@ -13,6 +13,15 @@ namespace {
 using ::skep::testing::HasReason;
 using ::skep::testing::IsOk;
 
+TEST(Admission, WhoAsksWhoIsInTheWayGetsThroughWhereOrdinaryCallsDoNot) {
+  Admission admission({.in_flight = 8, .per_client = 100});
+  for (int i = 0; i < 6; ++i) EXPECT_THAT(admission.Enter(CallClass::kOrdinary, "a"), IsOk());
+  EXPECT_THAT(admission.Enter(CallClass::kOrdinary, "b"), HasReason(ErrorReason::kOverloaded));
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(admission.Enter(CallClass::kOperator, "b"), IsOk());
+  EXPECT_THAT(admission.Enter(CallClass::kOperator, "b"), HasReason(ErrorReason::kOverloaded));
+  EXPECT_THAT(admission.Enter(CallClass::kReserved, "b"), IsOk());
+}
+
 TEST(Admission, LetsOrdinaryCallsTakeThreeQuarters) {
   Admission admission({.in_flight = 8, .per_client = 100});
   std::vector<int64_t*> slots;
