@@ -298,11 +298,17 @@ TEST_F(AdmissionOverTheWireTest, AClientBeyondItsShareIsRefusedButMayCommit) {
   call->Finish(&waiting, &status, nullptr);
   absl::Status refused;
   do {
-    v1::GetStatusResponse response;
-    refused = Call(&Admin::GetStatus, *admin_, v1::GetStatusRequest(), &response);
+    v1::ListTablesResponse response;
+    refused = Call(&Tables::ListTables, *tables_, v1::ListTablesRequest(), &response);
   } while (refused.ok());
   EXPECT_THAT(refused, HasReason(ErrorReason::kOverloaded));
   EXPECT_TRUE(wire::RetryDelay(last_).has_value());
+  v1::GetStatusResponse seen;
+  EXPECT_THAT(Call(&Admin::GetStatus, *admin_, v1::GetStatusRequest(), &seen), IsOk());
+  v1::ExplainLockRequest who;
+  who.set_lock_id(held.lock_id());
+  v1::ExplainLockResponse explained;
+  EXPECT_THAT(Call(&Admin::ExplainLock, *admin_, who, &explained), IsOk());
   EXPECT_THAT(Commit(holder), IsOk());
   void* tag = nullptr;
   bool ok = false;
