@@ -28,7 +28,7 @@ class MetaStore {
 
   // False: the disk is full, and what room is left is for units that end things. Asked before
   // something is made; finds out by itself when there is room again.
-  virtual bool HasRoom() { return true; }
+  virtual bool HasRoom() = 0;
 
   // How far the tables that people read are behind what is durable.
   struct Lag {
@@ -37,7 +37,7 @@ class MetaStore {
     absl::Status cause;  // why the tables do not follow; OK: they do
     Timestamp since{};   // of the cause
   };
-  virtual Lag TablesLag() const { return {}; }
+  virtual Lag TablesLag() const = 0;
 
   // Work that is better done when nothing waits (checkpoint). Bounded to a few milliseconds.
   virtual void Idle() = 0;

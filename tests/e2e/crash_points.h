@@ -50,6 +50,8 @@ class CrashingStore final : public meta::MetaStore {
 
   absl::StatusOr<StoredState> Load() override { return store_.Load(); }
   absl::Status Append(const Effects& effects) override;
+  bool HasRoom() override { return store_.HasRoom(); }
+  Lag TablesLag() const override { return store_.TablesLag(); }
   void Idle() override { store_.Idle(); }
 
  private:

@@ -16,6 +16,8 @@ class WatchedStore final : public meta::MetaStore {
 
   absl::StatusOr<StoredState> Load() override;
   absl::Status Append(const Effects& effects) override;
+  bool HasRoom() override { return store_->HasRoom(); }
+  Lag TablesLag() const override { return store_->TablesLag(); }
   void Idle() override { store_->Idle(); }
   // What it would load, without telling anybody.
   absl::StatusOr<StoredState> Peek() { return store_->Load(); }

@@ -66,6 +66,8 @@ class ForgetfulStore final : public meta::MetaStore {
   absl::Status Append(const Effects& effects) override {
     return ++units_ % 200 == 0 ? absl::OkStatus() : store_->Append(effects);
   }
+  bool HasRoom() override { return store_->HasRoom(); }
+  Lag TablesLag() const override { return store_->TablesLag(); }
   void Idle() override { store_->Idle(); }
 
  private:

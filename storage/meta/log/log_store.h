@@ -67,6 +67,7 @@ class LogStore final : public MetaStore {
   // Beyond the port's errors: kInternal for a unit that cannot be stored, with nothing of it
   // stored.
   absl::Status Append(const Effects& effects) override;
+  bool HasRoom() override { return true; }
   void Idle() override {}
   Lag TablesLag() const override ABSL_LOCKS_EXCLUDED(lag_mutex_);
 

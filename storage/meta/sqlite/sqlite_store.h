@@ -61,6 +61,8 @@ class SqliteStore final : public MetaStore {
   // Beyond the port's errors: kInternal for a value that cannot be stored, with nothing of the unit
   // stored.
   absl::Status Append(const Effects& effects) override;
+  bool HasRoom() override { return true; }
+  Lag TablesLag() const override { return {}; }
   void Idle() override;
 
   // The sequence of the newest unit in the tables; 0 before the first.

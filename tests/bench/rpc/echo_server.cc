@@ -20,6 +20,8 @@ class NoStore final : public meta::MetaStore {
  public:
   absl::StatusOr<StoredState> Load() override { return StoredState{}; }
   absl::Status Append(const Effects&) override { return absl::OkStatus(); }
+  bool HasRoom() override { return true; }
+  Lag TablesLag() const override { return {}; }
   void Idle() override {}
 };
 
