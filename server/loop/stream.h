@@ -23,6 +23,12 @@ class Stream {
   virtual bool busy() const = 0;
   // Ends the call after what was written. Later writes are dropped.
   virtual void Finish(const grpc::Status& status) = 0;
+  // `bytes` as the request; false: they are none, and the call was ended with INTERNAL.
+  bool Parse(const std::string& bytes, google::protobuf::MessageLite& request) {
+    if (request.ParseFromString(bytes)) return true;
+    Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});
+    return false;
+  }
   // Ends the call at once: what is queued is lost, and a client that does not read is not waited
   // for. It sees CANCELLED.
   virtual void Cut() = 0;

@@ -43,9 +43,7 @@ void EventService::UnitPublished(CommitSeq seq, Timestamp time, std::vector<stat
 void EventService::Message(loop::Stream& stream, std::string bytes) {
   if (watchers_.contains(&stream)) return;  // one request a call
   v1::WatchEventsRequest request;
-  if (!request.ParseFromString(bytes)) {
-    return stream.Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});
-  }
+  if (!stream.Parse(bytes, request)) return;
   const absl::Status begun = Begin(stream, request);
   if (!begun.ok()) stream.Finish(wire::ToGrpc(begun));
 }

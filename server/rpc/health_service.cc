@@ -41,9 +41,7 @@ void HealthService::SetServing(bool serving) {
 
 void HealthService::Message(loop::Stream& stream, std::string bytes) {
   HealthCheckRequest request;
-  if (!request.ParseFromString(bytes)) {
-    return stream.Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});
-  }
+  if (!stream.Parse(bytes, request)) return;
   const bool known = request.service().empty() ||
                      std::find(names_.begin(), names_.end(), request.service()) != names_.end();
   if (stream.method() == kCheck) {

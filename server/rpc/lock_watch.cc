@@ -105,9 +105,7 @@ std::unique_ptr<loop::StreamService> LockWatch::MakeStreams() {
 void LockWatch::Message(loop::Stream& stream, std::string bytes) {
   if (watchers_.contains(&stream)) return;  // one request a call
   v1::WatchLockRequest request;
-  if (!request.ParseFromString(bytes)) {
-    return stream.Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});
-  }
+  if (!stream.Parse(bytes, request)) return;
   const absl::Status begun = Begin(stream, request);
   if (!begun.ok()) stream.Finish(wire::ToGrpc(begun));
 }

@@ -54,9 +54,7 @@ std::unique_ptr<loop::StreamService> ReflectionService::MakeStreams() {
 
 void ReflectionService::Message(loop::Stream& stream, std::string bytes) {
   ServerReflectionRequest request;
-  if (!request.ParseFromString(bytes)) {
-    return stream.Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});
-  }
+  if (!stream.Parse(bytes, request)) return;
   ServerReflectionResponse response;
   response.set_valid_host(request.host());
   *response.mutable_original_request() = request;
