@@ -46,6 +46,20 @@ void Components::ForEach(Visit visit) const {
   for (const Component& component : *all_->many) visit(component);
 }
 
+template <class Visit>
+void Components::ForEachOf(TableId table, Visit visit) const {
+  if (all_ == nullptr) return;
+  if (all_->many == nullptr) {
+    if (all_->only.table == table) visit(all_->only);
+    return;
+  }
+  for (auto it = all_->many->lower_bound(Key{table, "", WriteOp::kInsert});
+       it != all_->many->end() && it->table == table;
+       ++it) {
+    visit(*it);
+  }
+}
+
 bool Components::Add(const ComponentRow& row) {
   if (all_ == nullptr) {
     all_ = std::make_unique<All>();
@@ -77,19 +91,21 @@ bool Components::Add(const ComponentRow& row) {
 
 std::vector<ComponentRow> Components::TakeDynamic(TxnId txn, TableId table) {
   std::vector<ComponentRow> taken;
-  const auto is_taken = [&](const Component& c) { return c.table == table && c.dynamic; };
-  ForEach([&](const Component& c) {
-    if (is_taken(c)) taken.push_back(RowOf(txn, c));
+  ForEachOf(table, [&](const Component& c) {
+    if (c.dynamic) taken.push_back(RowOf(txn, c));
   });
   if (taken.empty()) return taken;
-  if (all_->many != nullptr) absl::erase_if(*all_->many, is_taken);
+  if (all_->many != nullptr) {
+    for (const ComponentRow& row : taken)
+      all_->many->erase(all_->many->find(Key{row.table, row.partition, row.op}));
+  }
   if (all_->many == nullptr || all_->many->empty()) all_ = nullptr;
   return taken;
 }
 
 bool Components::Names(TableId table) const {
   bool found = false;
-  ForEach([&](const Component& c) { found |= c.table == table; });
+  ForEachOf(table, [&](const Component&) { found = true; });
   return found;
 }
 

@@ -54,6 +54,9 @@ class Components {
   static ComponentRow RowOf(TxnId txn, const Component& component);
   template <class Visit>
   void ForEach(Visit visit) const;
+  // Those of one table, without a look at the others.
+  template <class Visit>
+  void ForEachOf(TableId table, Visit visit) const;
 
   std::unique_ptr<All> all_;  // null: there are none
 };
