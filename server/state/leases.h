@@ -31,7 +31,6 @@ class LeaseMap {
     const auto it = entries_.find(id);
     return it == entries_.end() ? nullptr : &it->second;
   }
-  const LeaseEntry* Find(Id id) const { return const_cast<LeaseMap*>(this)->Find(id); }
   LeaseEntry& FindOrMake(Id id) { return entries_[id]; }
   void Erase(Id id) { entries_.erase(id); }
 
