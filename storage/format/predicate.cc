@@ -104,6 +104,52 @@ class Values {
   std::optional<TimestampReader> times_;
 };
 
+// What comparing any value of a range to a literal can give. A set, never too small.
+struct Orders {
+  bool less = false, equal = false, greater = false, unordered = false;
+
+  bool AnyBut(bool Orders::*one) const {
+    Orders others = *this;
+    others.*one = false;
+    return others.less || others.equal || others.greater || others.unordered;
+  }
+};
+
+Order CompareLiterals(const Literal& bound, const Literal& literal) {
+  if (const auto* value = std::get_if<DecimalLiteral>(&bound)) {
+    return CompareDecimals(value->floor, std::get<DecimalLiteral>(literal));
+  }
+  return std::visit(
+      [&](const auto& value) -> Order {
+        using T = std::decay_t<decltype(value)>;
+        const T& other = std::get<T>(literal);
+        if constexpr (std::is_same_v<T, double>) {
+          return CompareDoubles(value, other);
+        } else if constexpr (std::is_same_v<T, DateLiteral>) {
+          return Compare(value.days, other.days);
+        } else if constexpr (std::is_same_v<T, DecimalLiteral>) {
+          return std::nullopt;  // above
+        } else {
+          return Compare(value, other);
+        }
+      },
+      bound);
+}
+
+Orders OrdersOf(const ColumnRange& range, const Literal& literal) {
+  Orders orders;
+  const auto* number = std::get_if<double>(&literal);
+  orders.unordered = number != nullptr;
+  if (number != nullptr && std::isnan(*number)) return orders;
+  const Order low = range.min ? CompareLiterals(*range.min, literal) : -1;
+  const Order high = range.max ? CompareLiterals(*range.max, literal) : 1;
+  orders.less = !low || *low < 0;
+  orders.greater = !high || *high > 0;
+  orders.equal = (!low || *low <= 0) && (!high || *high >= 0) &&
+                 (!range.may_contain || range.may_contain(literal));
+  return orders;
+}
+
 bool IsLeaf(PredicateOp op) {
   return op != PredicateOp::kAnd && op != PredicateOp::kOr && op != PredicateOp::kNot;
 }
@@ -190,7 +236,7 @@ absl::Status CheckShape(const Predicate& predicate) {
 struct BoundPredicate::Node {
   PredicateOp op = PredicateOp::kAnd;
   std::string column;
-  TypeKind kind = TypeKind::kString;
+  HiveType type;
   std::vector<Literal> literals;
   std::vector<std::unique_ptr<Node>> children;
 
@@ -206,7 +252,7 @@ struct BoundPredicate::Node {
     if (!IsLeaf(predicate.op)) return node;
     SKEP_ASSIGN_OR_RETURN(const Column* column, FindColumn(predicate.column, columns));
     node->column = column->name;
-    node->kind = column->type.kind;
+    node->type = column->type;
     if (!predicate.literals.empty() && !CanCompare(column->type.kind)) {
       return MakeError(ErrorReason::kInvalidRequest,
                        "column " + column->name + " of type " + column->type.ToString() +
@@ -263,6 +309,81 @@ struct BoundPredicate::Node {
     }
   }
 
+  // Which truths a row of these ranges can have, as a set of 1 << Truth.
+  static constexpr uint32_t kCanBeFalse = 1U << kFalse;
+  static constexpr uint32_t kCanBeUnknown = 1U << kUnknown;
+  static constexpr uint32_t kCanBeTrue = 1U << kTrue;
+
+  uint32_t PossibleLeaf(const ColumnRange& range) const {
+    if (op == PredicateOp::kIsNull || (op == PredicateOp::kNullSafeEq && literals.empty())) {
+      return (range.may_be_null ? kCanBeTrue : 0) | (range.may_have_values ? kCanBeFalse : 0);
+    }
+    uint32_t possible = 0;
+    if (range.may_be_null) possible |= op == PredicateOp::kNullSafeEq ? kCanBeFalse : kCanBeUnknown;
+    if (!range.may_have_values) return possible;
+    const Orders orders = OrdersOf(range, literals[0]);
+    bool is_true = false, is_false = true;
+    switch (op) {
+      case PredicateOp::kEq:
+      case PredicateOp::kNullSafeEq:
+        is_true = orders.equal;
+        is_false = orders.AnyBut(&Orders::equal);
+        break;
+      case PredicateOp::kNotEq:
+        is_true = orders.AnyBut(&Orders::equal);
+        is_false = orders.equal;
+        break;
+      case PredicateOp::kLt:
+        is_true = orders.less;
+        is_false = orders.AnyBut(&Orders::less);
+        break;
+      case PredicateOp::kLe:
+        is_true = orders.less || orders.equal;
+        is_false = orders.greater || orders.unordered;
+        break;
+      case PredicateOp::kGt:
+        is_true = orders.greater;
+        is_false = orders.AnyBut(&Orders::greater);
+        break;
+      case PredicateOp::kGe:
+        is_true = orders.greater || orders.equal;
+        is_false = orders.less || orders.unordered;
+        break;
+      case PredicateOp::kBetween: {
+        const Orders high = OrdersOf(range, literals[1]);
+        is_true = (orders.equal || orders.greater) && (high.equal || high.less);
+        break;
+      }
+      default:  // kIn
+        is_true = std::any_of(literals.begin(), literals.end(), [&](const Literal& literal) {
+          return OrdersOf(range, literal).equal;
+        });
+    }
+    return possible | (is_true ? kCanBeTrue : 0) | (is_false ? kCanBeFalse : 0);
+  }
+
+  uint32_t Possible(const RangeOfColumn& range_of) const {
+    if (IsLeaf(op)) return PossibleLeaf(range_of(column, type).value_or(ColumnRange()));
+    const bool is_or = op == PredicateOp::kOr;
+    uint32_t possible = is_or ? kCanBeFalse : kCanBeTrue;
+    for (const auto& child : children) {
+      const uint32_t below = child->Possible(range_of);
+      uint32_t both = 0;
+      for (const Truth a : {kFalse, kUnknown, kTrue}) {
+        for (const Truth b : {kFalse, kUnknown, kTrue}) {
+          if ((possible >> a & 1) == 0 || (below >> b & 1) == 0) continue;
+          both |= 1U << (is_or ? std::max(a, b) : std::min(a, b));
+        }
+      }
+      possible = both;
+    }
+    if (op == PredicateOp::kNot) {
+      possible = (possible & kCanBeUnknown) | ((possible & kCanBeTrue) != 0 ? kCanBeFalse : 0) |
+                 ((possible & kCanBeFalse) != 0 ? kCanBeTrue : 0);
+    }
+    return possible;
+  }
+
   absl::StatusOr<Truths> Evaluate(const arrow::RecordBatch& batch) const {
     const auto rows = static_cast<size_t>(batch.num_rows());
     if (IsLeaf(op)) {
@@ -270,7 +391,7 @@ struct BoundPredicate::Node {
       if (array == nullptr) {
         return MakeError(ErrorReason::kInternal, "the batch lacks column " + column);
       }
-      const Values values(*array, kind);
+      const Values values(*array, type.kind);
       Truths out(rows);
       for (size_t i = 0; i < rows; ++i) out[i] = Leaf(values, static_cast<int64_t>(i));
       return out;
@@ -309,6 +430,10 @@ absl::StatusOr<std::shared_ptr<arrow::BooleanArray>> BoundPredicate::Evaluate(
   std::shared_ptr<arrow::BooleanArray> out;
   SKEP_RETURN_IF_ERROR(FromArrow(builder.Finish(&out)));
   return out;
+}
+
+bool BoundPredicate::MayMatch(const RangeOfColumn& range_of) const {
+  return (root_->Possible(range_of) & Node::kCanBeTrue) != 0;
 }
 
 std::vector<std::string> BoundPredicate::columns() const {

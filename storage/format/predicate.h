@@ -11,6 +11,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "storage/format/column_range.h"
 #include "storage/model/hive_type.h"
 
 namespace arrow {
@@ -59,6 +60,8 @@ class BoundPredicate {
   // Timestamps compare by (us, sub), CHAR without trailing blanks.
   absl::StatusOr<std::shared_ptr<arrow::BooleanArray>> Evaluate(
       const arrow::RecordBatch& batch) const;
+  // False where no row whose columns lie in the given ranges can make the predicate TRUE.
+  bool MayMatch(const RangeOfColumn& range_of) const;
   // Lower-case names of the columns it looks at.
   std::vector<std::string> columns() const;
 

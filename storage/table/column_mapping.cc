@@ -49,6 +49,7 @@ absl::StatusOr<ColumnMapping> ColumnMapping::Make(const std::vector<Column>& fil
   mapping.path_ = path;
   mapping.schema_ = format::ArrowSchemaOf(wanted);
   const bool by_position = HasPlaceholderNames(file_columns) && !HasPlaceholderNames(table_columns);
+  mapping.by_name_ = !by_position;
   const auto in_file = [&](const Column& column) -> const Column* {
     if (!by_position) return FindColumn(file_columns, column.name);
     const Column* own = FindColumn(table_columns, column.name);

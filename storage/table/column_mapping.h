@@ -32,6 +32,8 @@ class ColumnMapping {
                                             const std::vector<Column>& wanted,
                                             const std::string& path);
 
+  // The file calls its columns as the table does.
+  bool by_name() const { return by_name_; }
   // What to ask the file for: names in the file's own terms.
   const std::vector<std::string>& file_names() const { return file_names_; }
 
@@ -40,6 +42,7 @@ class ColumnMapping {
       const std::shared_ptr<arrow::RecordBatch>& batch, int64_t length) const;
 
  private:
+  bool by_name_ = true;
   std::vector<std::string> file_names_;
   std::vector<std::optional<std::string>> source_;  // per wanted column: its name in the file
   std::shared_ptr<arrow::Schema> schema_;

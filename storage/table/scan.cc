@@ -12,7 +12,6 @@
 #include "storage/model/errors.h"
 #include "storage/table/column_mapping.h"
 #include "storage/table/row_filter.h"
-#include "storage/table/stripe_filter.h"
 
 namespace skep::table {
 namespace {
@@ -36,21 +35,79 @@ std::vector<T> Pick(const std::vector<T>& values, const std::vector<int64_t>& in
 // One insert file: what is read of it and how its columns become the table's.
 class Scan::FileScan {
  public:
-  FileScan(std::unique_ptr<SourceReader> source, ColumnMapping mapping, bool check_rows)
-      : source_(std::move(source)), mapping_(std::move(mapping)), check_rows_(check_rows) {}
+  // What follows judges rows by `write_ids` (where `check_rows`) and `deletes`, which outlive it.
+  FileScan(ColumnMapping mapping,
+           bool check_rows,
+           const WriteIdSnapshot& write_ids,
+           const DeleteSet& deletes)
+      : mapping_(std::move(mapping)),
+        check_rows_(check_rows),
+        write_ids_(write_ids),
+        deletes_(deletes) {}
 
-  absl::StatusOr<std::unique_ptr<orc::Batch>> Next() { return source_->Next(); }
+  // Where every row may be dead, rows are judged before their columns are decoded.
+  absl::Status Open(fs::FileSystem& fs,
+                    const SourceFile& file,
+                    const orc::ReaderOptions& reader_options,
+                    orc::ReadOptions read) {
+    read.columns = mapping_.file_names();
+    selects_ = file.synthetic ? false : check_rows_ || !deletes_.empty();
+    if (selects_) {
+      read.select = [this](const orc::Batch& keys, std::vector<orc::RowRange>* wanted) {
+        Select(keys, wanted);
+        return absl::OkStatus();
+      };
+    }
+    SKEP_ASSIGN_OR_RETURN(source_, OpenSource(fs, file, reader_options, read));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<orc::Batch>> Next() {
+    SKEP_ASSIGN_OR_RETURN(std::unique_ptr<orc::Batch> batch, source_->Next());
+    if (batch != nullptr && !selects_) rows_seen_ += batch->length;
+    return batch;
+  }
+  // Rows that were judged since the last call.
+  int64_t TakeRowsSeen() { return std::exchange(rows_seen_, 0); }
+  int64_t stripes_skipped() const { return source_->counters().stripes_skipped; }
+  bool by_name() const { return mapping_.by_name(); }
 
   absl::StatusOr<std::shared_ptr<arrow::RecordBatch>> TableColumns(const orc::Batch& batch) const {
     return mapping_.Apply(batch.rows, batch.length);
   }
 
   // Rows that the snapshot sees and no delete hits (D-1, D-2).
-  std::vector<int64_t> LiveRows(const orc::Batch& batch,
-                                const WriteIdSnapshot& write_ids,
-                                const DeleteSet& deletes) const {
+  std::vector<int64_t> LiveRows(const orc::Batch& batch) const {
+    if (!selects_) return Judge(batch);
+    std::vector<int64_t> live;
+    const int64_t first = batch.first_row - selected_row_;
+    const auto from = std::lower_bound(selected_live_.begin(), selected_live_.end(), first);
+    for (auto at = from; at != selected_live_.end() && *at < first + batch.length; ++at) {
+      live.push_back(*at - first);
+    }
+    return live;
+  }
+
+ private:
+  // Gaps of fewer dead rows are not worth a batch of their own.
+  static constexpr int64_t kGap = 256;
+
+  void Select(const orc::Batch& keys, std::vector<orc::RowRange>* wanted) {
+    rows_seen_ += keys.length;
+    selected_row_ = keys.first_row;
+    selected_live_ = Judge(keys);
+    for (const int64_t row : selected_live_) {
+      if (!wanted->empty() && row - wanted->back().end < kGap) {
+        wanted->back().end = row + 1;
+      } else {
+        wanted->push_back({row, row + 1});
+      }
+    }
+  }
+
+  std::vector<int64_t> Judge(const orc::Batch& batch) const {
     std::vector<bool> hit;
-    if (!deletes.empty()) hit = deletes.Hits(batch);
+    if (!deletes_.empty()) hit = deletes_.Hits(batch);
     std::vector<int64_t> live;
     live.reserve(static_cast<size_t>(batch.length));
     int64_t judged_id = -1;
@@ -61,7 +118,7 @@ class Scan::FileScan {
         const int64_t id = batch.current_write_id[i];
         if (id != judged_id) {
           judged_id = id;
-          judged_valid = write_ids.IsValid(WriteId(id));
+          judged_valid = write_ids_.IsValid(WriteId(id));
         }
         if (!judged_valid) continue;
       }
@@ -70,10 +127,16 @@ class Scan::FileScan {
     return live;
   }
 
- private:
-  const std::unique_ptr<SourceReader> source_;
   const ColumnMapping mapping_;
   const bool check_rows_;
+  const WriteIdSnapshot& write_ids_;
+  const DeleteSet& deletes_;
+  // What Select found last: live rows, counted from selected_row_ of the file.
+  bool selects_ = false;
+  int64_t rows_seen_ = 0;
+  int64_t selected_row_ = 0;
+  std::vector<int64_t> selected_live_;
+  std::unique_ptr<SourceReader> source_;  // calls Select: goes first
 };
 
 Scan::Scan(fs::FileSystem& fs, WriteIdSnapshot write_ids, ScanOptions options)
@@ -164,21 +227,16 @@ absl::Status Scan::StartFile() {
   const std::vector<Column> in_file = ColumnsOfTail(*file.tail);
   SKEP_ASSIGN_OR_RETURN(ColumnMapping mapping,
                         ColumnMapping::Make(in_file, table_columns_, file_columns_, file.path));
-  orc::ReadOptions read{.columns = mapping.file_names(), .batch_rows = options_.batch_rows};
-  if (options_.predicate) {
-    read.stripes = StripesToRead(*file.tail, *options_.predicate);
-    if (read.stripes) {
-      stats_.stripes_skipped +=
-          static_cast<int64_t>(file.tail->stripes.size() - read.stripes->size());
-    }
-  }
-  SKEP_ASSIGN_OR_RETURN(
-      auto source,
-      OpenSource(fs_, file, {.logical_length = {}, .calendar = options_.calendar}, read));
+  auto scan = std::make_unique<FileScan>(
+      std::move(mapping), RowsNeedCheck(file, write_ids_), write_ids_, *deletes_);
+  orc::ReadOptions read{.batch_rows = options_.batch_rows};
+  // Statistics are found by the table's names.
+  if (predicate_ && scan->by_name()) read.predicate = &*predicate_;
+  SKEP_RETURN_IF_ERROR(scan->Open(
+      fs_, file, {.logical_length = {}, .calendar = options_.calendar}, std::move(read)));
   SKEP_RETURN_IF_ERROR(CheckAlive());
   ++stats_.files_read;
-  file_ = std::make_unique<FileScan>(
-      std::move(source), std::move(mapping), RowsNeedCheck(file, write_ids_));
+  file_ = std::move(scan);
   return absl::OkStatus();
 }
 
@@ -195,12 +253,13 @@ absl::StatusOr<std::unique_ptr<ScanBatch>> Scan::Next() {
       SKEP_RETURN_IF_ERROR(StartFile());
     }
     SKEP_ASSIGN_OR_RETURN(const std::unique_ptr<orc::Batch> batch, file_->Next());
+    stats_.rows_read += file_->TakeRowsSeen();
     if (batch == nullptr) {
+      stats_.stripes_skipped += file_->stripes_skipped();
       file_.reset();
       continue;
     }
-    stats_.rows_read += batch->length;
-    std::vector<int64_t> live = file_->LiveRows(*batch, write_ids_, *deletes_);
+    std::vector<int64_t> live = file_->LiveRows(*batch);
     if (live.empty()) continue;
     SKEP_ASSIGN_OR_RETURN(auto rows, file_->TableColumns(*batch));
     SKEP_ASSIGN_OR_RETURN(auto result, Finish(std::move(rows), &live));

@@ -60,7 +60,7 @@ struct ScanStats {
   int64_t delete_files_read = 0;
   int64_t delete_files_skipped = 0;
   int64_t stripes_skipped = 0;
-  int64_t rows_read = 0;
+  int64_t rows_read = 0;  // and judged; fewer were decoded
   int64_t rows_returned = 0;
 };
 

@@ -32,29 +32,47 @@ void GiveIdentities(const SourceFile::Synthetic& synthetic, orc::Batch* batch) {
 
 class CheckedReader final : public SourceReader {
  public:
-  CheckedReader(SourceFile file,
-                std::unique_ptr<orc::Reader> reader,
-                std::unique_ptr<orc::BatchStream> stream)
-      : file_(std::move(file)), reader_(std::move(reader)), stream_(std::move(stream)) {}
+  CheckedReader(SourceFile file, std::unique_ptr<orc::Reader> reader)
+      : file_(std::move(file)), reader_(std::move(reader)) {}
+
+  // Events are checked before anybody chooses among them.
+  absl::Status Start(orc::ReadOptions options) {
+    if (options.select && !file_.synthetic) {
+      checks_in_select_ = true;
+      options.select = [this, choose = std::move(options.select)](
+                           const orc::Batch& keys, std::vector<orc::RowRange>* wanted) {
+        SKEP_RETURN_IF_ERROR(CheckEvents(keys));
+        return choose(keys, wanted);
+      };
+    }
+    SKEP_ASSIGN_OR_RETURN(stream_, reader_->Read(options));
+    return absl::OkStatus();
+  }
 
   const orc::Tail& tail() const override { return reader_->tail(); }
   const std::vector<Column>& columns() const override { return reader_->columns(); }
+  const orc::ReadCounters& counters() const override { return stream_->counters(); }
 
   absl::StatusOr<std::unique_ptr<orc::Batch>> Next() override {
     SKEP_ASSIGN_OR_RETURN(std::unique_ptr<orc::Batch> batch, stream_->Next());
     if (batch == nullptr) return batch;
     if (file_.synthetic) {
       GiveIdentities(*file_.synthetic, batch.get());
-    } else {
-      for (size_t i = 0; i < static_cast<size_t>(batch->length); ++i) {
-        SKEP_RETURN_IF_ERROR(CheckEvent(*batch, i));
-      }
+    } else if (!checks_in_select_) {
+      SKEP_RETURN_IF_ERROR(CheckEvents(*batch));
     }
     return batch;
   }
 
  private:
   bool holds_deletes() const { return file_.dir && file_.dir->kind == acid::DirKind::kDeleteDelta; }
+
+  absl::Status CheckEvents(const orc::Batch& batch) {
+    for (size_t i = 0; i < static_cast<size_t>(batch.length); ++i) {
+      SKEP_RETURN_IF_ERROR(CheckEvent(batch, i));
+    }
+    return absl::OkStatus();
+  }
 
   absl::Status CheckEvent(const orc::Batch& batch, size_t i) {
     const int64_t row = batch.first_row + static_cast<int64_t>(i);
@@ -116,7 +134,8 @@ class CheckedReader final : public SourceReader {
 
   const SourceFile file_;
   const std::unique_ptr<orc::Reader> reader_;
-  const std::unique_ptr<orc::BatchStream> stream_;
+  std::unique_ptr<orc::BatchStream> stream_;
+  bool checks_in_select_ = false;
   bool row_seen_ = false;
   orc::AcidKey last_;
   int64_t last_current_ = 0;
@@ -142,8 +161,9 @@ absl::StatusOr<std::unique_ptr<SourceReader>> OpenSource(fs::FileSystem& fs,
   if (reader->is_acid()) {
     SKEP_RETURN_IF_ERROR(CheckNotLegacy(reader->tail(), file.dir, file.path));
   }
-  SKEP_ASSIGN_OR_RETURN(auto stream, reader->Read(read_options));
-  return std::make_unique<CheckedReader>(file, std::move(reader), std::move(stream));
+  auto checked = std::make_unique<CheckedReader>(file, std::move(reader));
+  SKEP_RETURN_IF_ERROR(checked->Start(read_options));
+  return checked;
 }
 
 }  // namespace skep::table

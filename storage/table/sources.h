@@ -81,6 +81,7 @@ class SourceReader {
   virtual const orc::Tail& tail() const = 0;
   virtual const std::vector<Column>& columns() const = 0;
   virtual absl::StatusOr<std::unique_ptr<orc::Batch>> Next() = 0;
+  virtual const orc::ReadCounters& counters() const = 0;
 };
 
 // False where every row of the file is visible by its directory alone: originals (O-7), bases

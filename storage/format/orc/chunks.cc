@@ -11,7 +11,6 @@ namespace skep::orc {
 namespace {
 
 constexpr size_t kHeaderBytes = 3;
-constexpr size_t kReadAhead = 256 << 10;
 
 struct ChunkHeader {
   size_t length = 0;
@@ -95,56 +94,6 @@ std::string StoreSection(Compression compression, uint64_t block_size, std::stri
     out += block;
   }
   return out;
-}
-
-ChunkReader::ChunkReader(const fs::RandomAccessFile& file,
-                         Compression compression,
-                         uint64_t block_size,
-                         uint64_t offset,
-                         uint64_t length)
-    : file_(&file),
-      compression_(compression),
-      block_size_(block_size),
-      offset_(offset),
-      left_(length) {}
-
-// Makes at least `wanted` unread bytes available in input_.
-absl::Status ChunkReader::Fill(size_t wanted) {
-  const size_t have = input_.size() - input_used_;
-  if (have >= wanted) return absl::OkStatus();
-  input_.erase(0, input_used_);
-  input_used_ = 0;
-  const size_t missing = wanted - have;
-  if (missing > left_) return Truncated();
-  const auto take = static_cast<size_t>(std::min<uint64_t>(left_, std::max(missing, kReadAhead)));
-  input_.resize(have + take);
-  SKEP_RETURN_IF_ERROR(file_->ReadAt(
-      static_cast<int64_t>(offset_), static_cast<int64_t>(take), input_.data() + have));
-  offset_ += take;
-  left_ -= take;
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string_view> ChunkReader::NextBlock() {
-  while (input_used_ < input_.size() || left_ > 0) {
-    if (compression_ == Compression::kNone) {
-      SKEP_RETURN_IF_ERROR(Fill(1));
-      const std::string_view all = std::string_view(input_).substr(input_used_);
-      input_used_ = input_.size();
-      return all;
-    }
-    SKEP_RETURN_IF_ERROR(Fill(kHeaderBytes));
-    const ChunkHeader header = ParseHeader(std::string_view(input_).substr(input_used_));
-    input_used_ += kHeaderBytes;
-    SKEP_RETURN_IF_ERROR(Fill(header.length));
-    const std::string_view body = std::string_view(input_).substr(input_used_, header.length);
-    input_used_ += header.length;
-    if (header.length == 0) continue;  // an empty chunk is legal (CF-3)
-    if (header.stored) return body;
-    SKEP_RETURN_IF_ERROR(DecompressBlock(compression_, body, block_size_, &block_));
-    if (!block_.empty()) return std::string_view(block_);
-  }
-  return std::string_view();
 }
 
 }  // namespace skep::orc

@@ -1,10 +1,13 @@
 #include "storage/format/orc/plan.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "storage/base/text.h"
 #include "storage/format/orc/acid_schema.h"
 #include "storage/format/orc/errors.h"
+#include "storage/model/errors.h"
 
 namespace skep::orc {
 
@@ -38,6 +41,38 @@ PlanNode NodeOf(const Tail& tail, uint32_t column, std::string name) {
   return out;
 }
 
+// Adds `node`'s part under `path` (names of fields, each behind a point) to `out`, which is the
+// same column, empty or cut down. False where there is no such field.
+bool AddPath(const PlanNode& node, std::string_view path, PlanNode* out) {
+  if (path.empty()) {
+    *out = node;
+    return true;
+  }
+  if (node.type.kind != TypeKind::kStruct) return false;
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const std::string& field = node.type.field_names[i];
+    if (!path.substr(1).starts_with(field)) continue;
+    const std::string_view rest = path.substr(1 + field.size());
+    if (!rest.empty() && rest[0] != '.') continue;
+    const auto same = [&](const PlanNode& child) {
+      return child.column == node.children[i].column;
+    };
+    auto at = std::find_if(out->children.begin(), out->children.end(), same);
+    PlanNode part = at == out->children.end() ? node.children[i].WithoutChildren() : *at;
+    if (!AddPath(node.children[i], rest, &part)) continue;
+    if (at == out->children.end()) {
+      out->children.push_back(part);
+      out->type.children.push_back(part.type);
+      out->type.field_names.push_back(field);
+    } else {
+      out->type.children[static_cast<size_t>(at - out->children.begin())] = part.type;
+      *at = std::move(part);
+    }
+    return true;
+  }
+  return false;
+}
+
 absl::Status CheckAcidTypes(const Tail& tail, const std::string& path) {
   for (size_t i = 0; i < kAcidFields.size(); ++i) {
     const HiveType& type = tail.types[tail.types[0].subtypes[i]].type;
@@ -53,11 +88,57 @@ absl::Status CheckAcidTypes(const Tail& tail, const std::string& path) {
 
 }  // namespace
 
-bool PlanNode::Contains(TypeKind kind) const {
-  return type.kind == kind ||
-         std::any_of(children.begin(), children.end(), [&](const PlanNode& child) {
-           return child.Contains(kind);
-         });
+PlanNode PlanNode::WithoutChildren() const {
+  PlanNode out;
+  out.column = column;
+  out.type = type;
+  out.name = name;
+  if (type.kind == TypeKind::kStruct) {
+    out.type.children.clear();
+    out.type.field_names.clear();
+  } else {
+    out.children = children;
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<PlanNode>> SelectColumns(const std::vector<PlanNode>& columns,
+                                                    const std::vector<std::string>& names,
+                                                    const std::string& path) {
+  std::vector<PlanNode> selected;
+  for (const std::string& name : names) {
+    const PlanNode* column = nullptr;
+    for (const PlanNode& candidate : columns) {
+      if (candidate.name == name) column = &candidate;
+    }
+    std::string_view rest;
+    for (size_t dot = name.find('.'); column == nullptr && dot != std::string::npos;
+         dot = name.find('.', dot + 1)) {
+      for (const PlanNode& candidate : columns) {
+        if (candidate.name != std::string_view(name).substr(0, dot)) continue;
+        column = &candidate;
+        rest = std::string_view(name).substr(dot);
+      }
+    }
+    const auto same = [&](const PlanNode& node) {
+      return column != nullptr && node.column == column->column;
+    };
+    const auto at = std::find_if(selected.begin(), selected.end(), same);
+    const bool is_path = !rest.empty() && at != selected.end();
+    PlanNode part;
+    if (column != nullptr) part = is_path ? *at : column->WithoutChildren();
+    if (column == nullptr || !AddPath(*column, rest, &part)) {
+      return MakeError(ErrorReason::kInvalidRequest,
+                       path + ": no column \"" + name + "\"",
+                       {{"path", path}, {"column", name}});
+    }
+    if (is_path) {
+      *at = std::move(part);
+    } else {
+      selected.push_back(std::move(part));
+    }
+  }
+  return selected;
 }
 
 absl::StatusOr<std::vector<PlanNode>> ColumnsOf(const Tail& tail, const std::string& path) {

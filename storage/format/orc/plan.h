@@ -19,7 +19,7 @@ struct PlanNode {
   std::string name;     // "st.a": the column for people
   std::vector<PlanNode> children;
 
-  bool Contains(TypeKind kind) const;
+  PlanNode WithoutChildren() const;  // of a struct: to be filled with some of its fields
 };
 
 struct ReadPlan {
@@ -32,5 +32,12 @@ struct ReadPlan {
 // other root. Names lower case, also inside structs. Errors: kCorruptFile where the six ACID names
 // have other types.
 absl::StatusOr<std::vector<PlanNode>> ColumnsOf(const Tail& tail, const std::string& path);
+
+// The nodes that `names` ask for, in their order: a column, or a path of fields into structs
+// ("address.city"). A struct that is only named by paths holds those fields alone; the name of a
+// column goes before a path. Errors: kInvalidRequest naming the file.
+absl::StatusOr<std::vector<PlanNode>> SelectColumns(const std::vector<PlanNode>& columns,
+                                                    const std::vector<std::string>& names,
+                                                    const std::string& path);
 
 }  // namespace skep::orc

@@ -1,61 +1,104 @@
 #include "storage/format/orc/reader.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
-#include <arrow/array.h>
 #include <arrow/record_batch.h>
 
 #include "storage/base/status_macros.h"
 #include "storage/format/orc/acid_schema.h"
-#include "storage/format/orc/adapter.h"
-#include "storage/format/orc/decode.h"
-#include "storage/format/orc/errors.h"
 #include "storage/format/orc/plan.h"
-#include "storage/format/orc/stripe.h"
-#include "storage/format/orc/stripe_checks.h"
-#include "storage/format/orc/stripe_view.h"
-#include "storage/format/vocabulary.h"
+#include "storage/format/orc/prune.h"
+#include "storage/format/orc/stripe_reader.h"
+#include "storage/format/predicate.h"
 #include "storage/model/errors.h"
 
 namespace skep::orc {
 
 namespace {
 
-// What one batch may hold, roughly: wide rows make smaller batches.
-constexpr int64_t kBatchBytes = 64 << 20;
-constexpr int64_t kExpansion = 8;  // decoded bytes for one stored byte, as a guess
-constexpr int64_t kMinBatchRows = 64;
-
-// The file and what was learnt of it; streams share it with their reader.
+// The file and what was learnt of it; streams share it with their reader, which may go first.
 struct OpenFile {
   std::unique_ptr<fs::RandomAccessFile> file;
   Tail tail;
   Calendar calendar = Calendar::kProleptic;
+  std::vector<PlanNode> nodes;  // of Reader::columns()
+  bool is_acid = false;
+  std::vector<int64_t> first_rows;  // of the stripes, and the number of all rows
+
+  const PlanNode* Find(const std::string& name) const {
+    const auto at = std::find_if(
+        nodes.begin(), nodes.end(), [&](const PlanNode& node) { return node.name == name; });
+    return at == nodes.end() ? nullptr : &*at;
+  }
 };
 
-int64_t BatchRows(const Stripe& stripe, int64_t wanted) {
-  const int64_t rows = std::max<int64_t>(1, static_cast<int64_t>(stripe.rows));
-  const int64_t row_bytes =
-      std::max<int64_t>(1, static_cast<int64_t>(stripe.data_length) / rows * kExpansion);
-  return std::min(std::max<int64_t>(1, wanted), std::max(kMinBatchRows, kBatchBytes / row_bytes));
+// What the statistics of one level say about the columns that a predicate looks at.
+class Ranges {
+ public:
+  // `statistics_of`: by column id; nullptr where there are none.
+  using StatisticsOf = std::function<const ColumnStatistics*(uint32_t column)>;
+
+  Ranges(const OpenFile& file, StatisticsLevel level, uint64_t rows, StatisticsOf statistics_of)
+      : file_(file), level_(level), rows_(rows), statistics_of_(std::move(statistics_of)) {}
+
+  bool MayMatch(const format::BoundPredicate& predicate) const {
+    return predicate.MayMatch(
+        [this](const std::string& name, const HiveType& type) { return Of(name, type); });
+  }
+
+ private:
+  std::optional<format::ColumnRange> Of(const std::string& name, const HiveType& type) const {
+    const PlanNode* node = file_.Find(name);
+    // SG-8: another type in the file is read converted, if at all.
+    if (node == nullptr || node->type != type) return std::nullopt;
+    const ColumnStatistics* statistics = statistics_of_(node->column);
+    if (statistics == nullptr) return std::nullopt;
+    std::optional<format::ColumnRange> range =
+        RangeOf(*statistics, type, file_.tail, file_.calendar, level_, rows_);
+    if (range && file_.is_acid) {
+      // A column is null where `row` is, and says nothing about it (SG-10).
+      const ColumnStatistics* row = statistics_of_(file_.tail.types[0].subtypes[kRowField]);
+      if (row == nullptr || row->has_null || row->values != rows_) range->may_be_null = true;
+    }
+    return range;
+  }
+
+  const OpenFile& file_;
+  StatisticsLevel level_;
+  uint64_t rows_;
+  StatisticsOf statistics_of_;
+};
+
+const ColumnStatistics* At(const std::vector<ColumnStatistics>& statistics, uint32_t column) {
+  return column < statistics.size() ? &statistics[column] : nullptr;
 }
 
-template <class ArrayType, class T>
-absl::Status TakeSystemColumn(const std::string& path,
-                              const arrow::Array& array,
-                              std::string_view name,
-                              std::vector<T>* out) {
-  if (array.null_count() > 0) {
-    return MakeError(ErrorReason::kCorruptFile,
-                     path + ": null in the ACID field " + std::string(name),
-                     {{"path", path}, {"column", std::string(name)}});
+template <class T>
+void Slice(const std::vector<T>& from, int64_t begin, int64_t end, std::vector<T>* to) {
+  to->assign(from.begin() + begin, from.begin() + end);
+}
+
+// The part [begin, end) of `runs`.
+void SliceRuns(const std::vector<AcidRun>& runs,
+               int64_t begin,
+               int64_t end,
+               std::vector<AcidRun>* out) {
+  out->clear();
+  int64_t at = 0;
+  for (const AcidRun& run : runs) {
+    const int64_t from = std::max(begin, at), to = std::min(end, at + run.length);
+    if (from < to) {
+      AcidRun& part = out->emplace_back(run);
+      part.length = from - at + 1;
+      part.row_id = part.LastRowId();
+      part.length = to - from;
+    }
+    at += run.length;
   }
-  const T* values = static_cast<const ArrayType&>(array).raw_values();
-  out->assign(values, values + array.length());
-  return absl::OkStatus();
 }
 
 class Stream final : public BatchStream {
@@ -63,169 +106,259 @@ class Stream final : public BatchStream {
   Stream(std::shared_ptr<const OpenFile> file,
          ReadPlan plan,
          std::vector<size_t> stripes,
-         int64_t batch_rows)
+         ReadOptions options,
+         ReadCounters counters)
       : file_(std::move(file)),
         plan_(std::move(plan)),
         stripes_(std::move(stripes)),
-        batch_rows_(batch_rows) {}
-
-  absl::StatusOr<std::unique_ptr<Batch>> Next() override {
-    while (next_row_ == end_row_) {
-      if (next_stripe_ == stripes_.size()) return std::unique_ptr<Batch>();
-      SKEP_RETURN_IF_ERROR(OpenStripe(stripes_[next_stripe_++]));
-    }
-    auto batch = std::make_unique<Batch>();
-    batch->first_row = next_row_;
-    if (adapter_ == nullptr) {
-      batch->length = std::min(batch_rows_, end_row_ - next_row_);
-      batch->rows =
-          arrow::RecordBatch::Make(arrow::schema({}), batch->length, arrow::ArrayVector());
-    } else {
-      SKEP_RETURN_IF_ERROR(Decode(batch.get()));
-    }
-    next_row_ += batch->length;
-    return batch;
+        options_(std::move(options)),
+        counters_(counters) {
+    options_.batch_rows = std::max<int64_t>(1, options_.batch_rows);
   }
+
+  absl::StatusOr<bool> Next(Batch* batch) override {
+    while (true) {
+      if (next_part_ < parts_.size()) {
+        SKEP_RETURN_IF_ERROR(NextPart(batch));
+        return true;
+      }
+      if (next_row_ < end_row_) {
+        SKEP_RETURN_IF_ERROR(NextKeys(batch));
+      } else if (next_range_ < ranges_.size()) {
+        next_row_ = ranges_[next_range_].begin;
+        end_row_ = ranges_[next_range_++].end;
+      } else if (next_stripe_ < stripes_.size()) {
+        SKEP_RETURN_IF_ERROR(OpenStripe(stripes_[next_stripe_++]));
+      } else {
+        return false;
+      }
+    }
+  }
+
+  const ReadCounters& counters() const override { return counters_; }
 
  private:
-  const std::string& path() const { return file_->file->path(); }
-
   absl::Status OpenStripe(size_t index) {
-    const Tail& tail = file_->tail;
-    const Stripe& stripe = tail.stripes[index];
-    next_row_ = std::accumulate(tail.stripes.begin(),
-                                tail.stripes.begin() + static_cast<ptrdiff_t>(index),
-                                int64_t{0},
-                                [](int64_t sum, const Stripe& earlier) {
-                                  return sum + static_cast<int64_t>(earlier.rows);
-                                });
-    end_row_ = next_row_ + static_cast<int64_t>(stripe.rows);
-    adapter_.reset();
-    decoder_.reset();
-    if (stripe.rows == 0 || (plan_.columns.empty() && !plan_.is_acid)) return absl::OkStatus();
-    SKEP_ASSIGN_OR_RETURN(const StripeLayout layout, ReadStripeLayout(*file_->file, tail, index));
-    SKEP_RETURN_IF_ERROR(CheckStripe(*file_->file, tail, layout, plan_));
-    SKEP_ASSIGN_OR_RETURN(decoder_,
-                          StripeDecoder::Make(*file_->file, tail, layout, plan_, file_->calendar));
-    auto view = std::make_shared<StripeView>(*file_->file, tail, stripe, layout, plan_);
+    first_row_ = file_->first_rows[index];
+    ranges_.clear();
+    next_range_ = 0;
+    RowRange wanted{0, file_->first_rows[index + 1] - first_row_};
+    if (options_.rows) {
+      wanted.begin = std::max(wanted.begin, options_.rows->begin - first_row_);
+      wanted.end = std::min(wanted.end, options_.rows->end - first_row_);
+    }
+    if (wanted.begin >= wanted.end) return absl::OkStatus();
+    if (!StripeMayMatch(index)) {
+      ++counters_.stripes_skipped;
+      return absl::OkStatus();
+    }
+    const int64_t rows_of_batch = stripe_ == nullptr ? INT64_MAX : stripe_->batch_rows();
+    stripe_.reset();
+    ++counters_.stripes_read;
+    if (plan_.columns.empty() && !plan_.is_acid && options_.predicate == nullptr) {
+      ranges_.push_back(wanted);
+      return absl::OkStatus();
+    }
     SKEP_ASSIGN_OR_RETURN(
-        adapter_, AdapterStream::Open(std::move(view), path(), BatchRows(stripe, batch_rows_)));
+        stripe_, StripeReader::Open(*file_->file, file_->tail, plan_, file_->calendar, index));
+    stripe_->set_batch_rows(rows_of_batch);
+    ChooseGroups(index, wanted);
     return absl::OkStatus();
   }
 
-  absl::Status Decode(Batch* batch) {
-    SKEP_ASSIGN_OR_RETURN(const std::shared_ptr<arrow::RecordBatch> from, adapter_->Next());
-    if (from == nullptr || from->num_rows() == 0 || from->num_rows() > end_row_ - next_row_) {
-      return CorruptFile(path(),
-                         "a stripe without the rows that the footer promises",
-                         static_cast<uint64_t>(next_row_));
+  bool StripeMayMatch(size_t index) const {
+    const Tail& tail = file_->tail;
+    if (options_.predicate == nullptr || index >= tail.stripe_statistics.size()) return true;
+    return Ranges(*file_,
+                  StatisticsLevel::kStripe,
+                  tail.stripes[index].rows,
+                  [&](uint32_t column) { return At(tail.stripe_statistics[index], column); })
+        .MayMatch(*options_.predicate);
+  }
+
+  // The rows of `wanted` whose row groups the predicate may find something in.
+  void ChooseGroups(size_t index, RowRange wanted) {
+    const Tail& tail = file_->tail;
+    const auto stride = static_cast<int64_t>(tail.row_index_stride.value_or(0));
+    if (options_.predicate == nullptr || stride == 0) {
+      ranges_.push_back(wanted);
+      return;
     }
-    batch->length = from->num_rows();
-    arrow::ArrayVector columns = from->columns();
-    std::vector<uint8_t> present;
-    if (plan_.is_acid) SKEP_RETURN_IF_ERROR(TakeAcid(&columns, &present, batch));
-    arrow::FieldVector fields;
-    for (size_t i = 0; i < plan_.columns.size(); ++i) {
-      const PlanNode& node = plan_.columns[i];
-      SKEP_ASSIGN_OR_RETURN(columns[i], decoder_->Column(node, *columns[i], present));
-      fields.push_back(arrow::field(node.name, columns[i]->type()));
+    const auto rows = static_cast<int64_t>(tail.stripes[index].rows);
+    for (int64_t begin = 0, group = 0; begin < rows; begin += stride, ++group) {
+      const RowRange part{std::max(begin, wanted.begin), std::min(begin + stride, wanted.end)};
+      if (part.begin >= part.end) continue;
+      const auto length = static_cast<uint64_t>(std::min(stride, rows - begin));
+      const Ranges ranges(*file_, StatisticsLevel::kRowGroup, length, [&](uint32_t column) {
+        return stripe_->StatisticsOfGroup(column, static_cast<size_t>(group));
+      });
+      if (!ranges.MayMatch(*options_.predicate)) {
+        ++counters_.groups_skipped;
+      } else if (!ranges_.empty() && ranges_.back().end == part.begin) {
+        ranges_.back().end = part.end;
+      } else {
+        ranges_.push_back(part);
+      }
     }
-    batch->rows = arrow::RecordBatch::Make(
-        arrow::schema(std::move(fields)), batch->length, std::move(columns));
+  }
+
+  // The system columns of the next rows, and which of the rows are wanted.
+  absl::Status NextKeys(Batch* batch) {
+    const int64_t count = std::min(options_.batch_rows, end_row_ - next_row_);
+    batch->first_row = first_row_ + next_row_;
+    batch->length = count;
+    batch->rows = nullptr;
+    batch->row_struct_validity = nullptr;
+    if (!plan_.is_acid) DropKeys(batch);
+    if (stripe_ != nullptr) {
+      SKEP_RETURN_IF_ERROR(stripe_->ReadKeys(next_row_, count, options_.acid_runs, batch));
+    }
+    parts_.clear();
+    next_part_ = 0;
+    if (options_.select && plan_.is_acid) {
+      SKEP_RETURN_IF_ERROR(options_.select(*batch, &parts_));
+      for (size_t i = 0; i < parts_.size(); ++i) {
+        if (parts_[i].begin < (i == 0 ? 0 : parts_[i - 1].end) || parts_[i].end > count ||
+            parts_[i].begin >= parts_[i].end) {
+          return MakeError(ErrorReason::kInternal, "select gave ranges that do not ascend");
+        }
+      }
+    } else {
+      parts_.push_back({0, count});
+    }
+    keys_row_ = next_row_;
+    keys_length_ = count;
+    keys_in_place_ = true;
+    next_row_ += count;
     return absl::OkStatus();
   }
 
-  // Moves the system columns into `batch`; leaves the fields of `row` in `columns`.
-  absl::Status TakeAcid(arrow::ArrayVector* columns, std::vector<uint8_t>* present, Batch* batch) {
-    using arrow::Int32Array, arrow::Int64Array;
-    const auto name = [](size_t i) { return kAcidFields[i].name; };
-    SKEP_RETURN_IF_ERROR(
-        TakeSystemColumn<Int32Array>(path(), *(*columns)[0], name(0), &batch->operation));
-    SKEP_RETURN_IF_ERROR(
-        TakeSystemColumn<Int64Array>(path(), *(*columns)[1], name(1), &batch->original_write_id));
-    SKEP_RETURN_IF_ERROR(
-        TakeSystemColumn<Int32Array>(path(), *(*columns)[2], name(2), &batch->bucket));
-    SKEP_RETURN_IF_ERROR(
-        TakeSystemColumn<Int64Array>(path(), *(*columns)[3], name(3), &batch->row_id));
-    SKEP_RETURN_IF_ERROR(
-        TakeSystemColumn<Int64Array>(path(), *(*columns)[4], name(4), &batch->current_write_id));
-    const auto row = std::static_pointer_cast<arrow::StructArray>((*columns)[kRowField]);
-    batch->row_struct_validity = row;
-    if (row->null_count() > 0) {
-      present->resize(static_cast<size_t>(row->length()));
-      for (int64_t i = 0; i < row->length(); ++i)
-        (*present)[static_cast<size_t>(i)] = row->IsValid(i) ? 1 : 0;
+  // The rows of the next wanted range, with their system columns.
+  absl::Status NextPart(Batch* batch) {
+    RowRange& part = parts_[next_part_];
+    const int64_t most = part.end - part.begin;
+    // The keys were read into `batch`: they stay there if it takes all of them.
+    const bool whole = keys_in_place_ && most == keys_length_;
+    if (keys_in_place_ && !whole) MoveKeys(batch, &keys_);
+    keys_in_place_ = keys_in_place_ && whole;
+    if (stripe_ != nullptr) {
+      SKEP_RETURN_IF_ERROR(stripe_->ReadRows(keys_row_ + part.begin, most, batch));
+    } else {
+      batch->length = most;
+      batch->rows = arrow::RecordBatch::Make(arrow::schema({}), most, arrow::ArrayVector());
     }
-    columns->clear();
-    for (int i = 0; i < row->num_fields(); ++i) columns->push_back(row->field(i));
+    counters_.rows_read += batch->length;
+    batch->first_row = first_row_ + keys_row_ + part.begin;
+    if (plan_.is_acid && !(whole && batch->length == most)) {
+      if (whole) MoveKeys(batch, &keys_);
+      keys_in_place_ = false;
+      SliceKeys(part.begin, part.begin + batch->length, batch);
+    }
+    part.begin += batch->length;
+    if (part.begin == part.end) ++next_part_;
     return absl::OkStatus();
   }
 
-  const std::shared_ptr<const OpenFile> file_;  // shared with the reader, which may go first
+  // Of another file that the batch was used for before.
+  static void DropKeys(Batch* batch) {
+    batch->operation.clear();
+    batch->original_write_id.clear();
+    batch->bucket.clear();
+    batch->row_id.clear();
+    batch->current_write_id.clear();
+    batch->runs.clear();
+  }
+
+  static void MoveKeys(Batch* from, Batch* to) {
+    std::swap(from->operation, to->operation);
+    std::swap(from->original_write_id, to->original_write_id);
+    std::swap(from->bucket, to->bucket);
+    std::swap(from->row_id, to->row_id);
+    std::swap(from->current_write_id, to->current_write_id);
+    std::swap(from->runs, to->runs);
+  }
+
+  void SliceKeys(int64_t begin, int64_t end, Batch* to) const {
+    if (options_.acid_runs) {
+      SliceRuns(keys_.runs, begin, end, &to->runs);
+      return;
+    }
+    Slice(keys_.operation, begin, end, &to->operation);
+    Slice(keys_.original_write_id, begin, end, &to->original_write_id);
+    Slice(keys_.bucket, begin, end, &to->bucket);
+    Slice(keys_.row_id, begin, end, &to->row_id);
+    Slice(keys_.current_write_id, begin, end, &to->current_write_id);
+  }
+
+  const std::shared_ptr<const OpenFile> file_;
   const ReadPlan plan_;
   const std::vector<size_t> stripes_;
-  const int64_t batch_rows_;
+  ReadOptions options_;
+  ReadCounters counters_;
   size_t next_stripe_ = 0;
-  int64_t next_row_ = 0;
-  int64_t end_row_ = 0;
-  std::unique_ptr<StripeDecoder> decoder_;
-  std::unique_ptr<AdapterStream> adapter_;
+  std::unique_ptr<StripeReader> stripe_;  // null where nothing has to be decoded
+  int64_t first_row_ = 0;                 // of the stripe; what follows counts from there
+  std::vector<RowRange> ranges_;          // to be read
+  size_t next_range_ = 0;
+  int64_t next_row_ = 0;  // whose keys were not read yet
+  int64_t end_row_ = 0;   // of the range
+  // The keys that were read last, and the parts of them that are to be delivered.
+  int64_t keys_row_ = 0;
+  int64_t keys_length_ = 0;
+  bool keys_in_place_ = false;  // in the caller's batch, not in keys_
+  Batch keys_;
+  std::vector<RowRange> parts_;
+  size_t next_part_ = 0;
 };
 
-class AdapterReader final : public Reader {
+class FileReader final : public Reader {
  public:
-  AdapterReader(std::shared_ptr<const OpenFile> file, std::vector<PlanNode> nodes)
-      : file_(std::move(file)), nodes_(std::move(nodes)), is_acid_(HasAcidSchema(file_->tail)) {
-    for (const PlanNode& node : nodes_) columns_.push_back({node.name, node.type, ""});
+  explicit FileReader(std::shared_ptr<const OpenFile> file) : file_(std::move(file)) {
+    for (const PlanNode& node : file_->nodes) columns_.push_back({node.name, node.type, ""});
   }
 
   const std::string& path() const override { return file_->file->path(); }
   const Tail& tail() const override { return file_->tail; }
-  bool is_acid() const override { return is_acid_; }
+  bool is_acid() const override { return file_->is_acid; }
   const std::vector<Column>& columns() const override { return columns_; }
 
   absl::StatusOr<std::unique_ptr<BatchStream>> Read(const ReadOptions& options) override {
+    const Tail& tail = file_->tail;
     ReadPlan plan;
-    plan.is_acid = is_acid_;
-    plan.root_is_struct = file_->tail.root.kind == TypeKind::kStruct;
-    if (!options.columns) {
-      plan.columns = nodes_;
+    plan.is_acid = file_->is_acid;
+    plan.root_is_struct = tail.root.kind == TypeKind::kStruct;
+    if (options.columns) {
+      SKEP_ASSIGN_OR_RETURN(plan.columns, SelectColumns(file_->nodes, *options.columns, path()));
     } else {
-      for (const std::string& name : *options.columns) {
-        SKEP_ASSIGN_OR_RETURN(PlanNode node, Find(name));
-        plan.columns.push_back(std::move(node));
-      }
+      plan.columns = file_->nodes;
     }
     std::vector<size_t> stripes;
     if (options.stripes) {
       stripes = *options.stripes;
     } else {
-      stripes.resize(file_->tail.stripes.size());
+      stripes.resize(tail.stripes.size());
       std::iota(stripes.begin(), stripes.end(), size_t{0});
     }
     for (const size_t stripe : stripes) {
-      if (stripe >= file_->tail.stripes.size()) {
+      if (stripe >= tail.stripes.size()) {
         return MakeError(ErrorReason::kInternal, path() + ": no stripe " + std::to_string(stripe));
       }
     }
-    return std::unique_ptr<BatchStream>(new Stream(
-        file_, std::move(plan), std::move(stripes), std::max<int64_t>(1, options.batch_rows)));
+    ReadCounters counters;
+    if (options.predicate != nullptr &&
+        !Ranges(*file_, StatisticsLevel::kFile, tail.rows, [&](uint32_t column) {
+           return At(tail.file_statistics, column);
+         }).MayMatch(*options.predicate)) {
+      counters.stripes_skipped = static_cast<int64_t>(stripes.size());
+      stripes.clear();
+    }
+    return std::unique_ptr<BatchStream>(
+        new Stream(file_, std::move(plan), std::move(stripes), options, counters));
   }
 
  private:
-  absl::StatusOr<PlanNode> Find(const std::string& name) const {
-    for (const PlanNode& node : nodes_) {
-      if (node.name == name) return node;
-    }
-    return MakeError(ErrorReason::kInvalidRequest,
-                     path() + ": no column \"" + name + "\"",
-                     {{"path", path()}, {"column", name}});
-  }
-
-  const std::shared_ptr<const OpenFile> file_;  // shared with streams
-  const std::vector<PlanNode> nodes_;
+  const std::shared_ptr<const OpenFile> file_;
   std::vector<Column> columns_;
-  bool is_acid_;
 };
 
 }  // namespace
@@ -234,11 +367,16 @@ absl::StatusOr<std::unique_ptr<Reader>> OpenReader(std::unique_ptr<fs::RandomAcc
                                                    const ReaderOptions& options) {
   auto open = std::make_shared<OpenFile>();
   SKEP_ASSIGN_OR_RETURN(open->tail, ReadTail(*file, options.logical_length.value_or(file->size())));
-  SKEP_ASSIGN_OR_RETURN(std::vector<PlanNode> nodes, ColumnsOf(open->tail, file->path()));
+  SKEP_ASSIGN_OR_RETURN(open->nodes, ColumnsOf(open->tail, file->path()));
+  open->is_acid = HasAcidSchema(open->tail);
   open->calendar = options.calendar.value_or(open->tail.EffectiveCalendar());
   if (open->calendar == Calendar::kUnknown) open->calendar = open->tail.EffectiveCalendar();
+  open->first_rows.push_back(0);
+  for (const Stripe& stripe : open->tail.stripes) {
+    open->first_rows.push_back(open->first_rows.back() + static_cast<int64_t>(stripe.rows));
+  }
   open->file = std::move(file);
-  return std::unique_ptr<Reader>(new AdapterReader(std::move(open), std::move(nodes)));
+  return std::unique_ptr<Reader>(new FileReader(std::move(open)));
 }
 
 }  // namespace skep::orc

@@ -18,6 +18,7 @@ class WriterZone {
   static absl::StatusOr<WriterZone> Load(const std::string& name);
   static WriterZone Utc() { return WriterZone(nullptr, 0); }
 
+  bool is_utc() const { return rules_ == nullptr && fixed_offset_ == 0; }
   // Seconds of the epoch of ORC's timestamps: 2015-01-01 00:00:00 on the zone's wall clock.
   int64_t base() const;
   // Seconds since 1970-01-01 00:00:00 on the wall clock at `instant`.

@@ -9,34 +9,16 @@
 #include "storage/base/status_macros.h"
 #include "storage/format/orc/reader.h"
 #include "storage/format/vocabulary.h"
+#include "tests/storage/format/bytes_file.h"
 #include "tests/storage/format/fixtures.h"
 #include "tests/testing/status_matchers.h"
 
 namespace skep::orc {
 namespace {
 
+using ::skep::testing::BytesFile;
 using ::skep::testing::Fixture;
 using ::skep::testing::HasReason;
-
-class BytesFile final : public fs::RandomAccessFile {
- public:
-  explicit BytesFile(std::string bytes) : bytes_(std::move(bytes)) {}
-  int64_t size() const override { return static_cast<int64_t>(bytes_.size()); }
-  const std::string& path() const override { return path_; }
-  absl::Status ReadAt(int64_t offset, int64_t length, void* out) const override {
-    if (offset < 0 || length < 0 || length > size() - offset) {
-      return MakeError(ErrorReason::kCorruptFile,
-                       path_ + ": ends at " + std::to_string(size()),
-                       {{"path", path_}});
-    }
-    std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(length));
-    return absl::OkStatus();
-  }
-
- private:
-  std::string bytes_;
-  std::string path_ = "/damaged";
-};
 
 const std::vector<std::string>& Names() {
   static const std::vector<std::string> kNames{
