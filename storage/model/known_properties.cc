@@ -19,11 +19,12 @@ constexpr std::string_view kBooleans[] = {"true", "false"};
 constexpr std::string_view kForms[] = {"default", "insert_only"};
 constexpr std::string_view kCompressions[] = {"none", "zlib", "snappy", "lz4", "zstd"};
 
-// Words, or whole numbers of a range, or any number from 0 on.
+// Words, or whole numbers of a range, or any number from 0 on, or one between 0 and 1.
 struct Known {
   std::string_view name;
   std::span<const std::string_view> words = {};
   std::optional<std::pair<int64_t, int64_t>> range = {};
+  bool fraction = false;
 };
 
 constexpr int64_t kMebi = 1 << 20;
@@ -41,6 +42,7 @@ const Known kKnown[] = {
     // A chunk's length has 23 bits.
     {.name = "orc.compress.size", .range = {{1 << 10, (1 << 23) - 1}}},
     {.name = "orc.row.index.stride", .range = {{1000, std::numeric_limits<int32_t>::max()}}},
+    {.name = "orc.bloom.filter.fpp", .fraction = true},
 };
 
 bool IsAllowed(const Known& known, std::string_view value) {
@@ -55,6 +57,7 @@ bool IsAllowed(const Known& known, std::string_view value) {
     return number && *number >= known.range->first && *number <= known.range->second;
   }
   const std::optional<double> number = ParseDouble(value);
+  if (known.fraction) return number && *number > 0 && *number < 1;
   return number && *number >= 0;
 }
 
@@ -67,6 +70,7 @@ std::string AllowedOf(const Known& known) {
     }
     return text;
   }
+  if (known.fraction) return "a number between 0 and 1";
   if (!known.range) return "a number of at least 0";
   if (known.range->second == kNoEnd)
     return fmt::format("a whole number of at least {}", known.range->first);

@@ -147,8 +147,8 @@ bool AcidColumns::Fits(const StripeIndexes& indexes) const {
   return std::all_of(columns_.begin(), columns_.end(), [&](const ColumnState& column) {
     const auto groups = indexes.find(column.node.column);
     if (groups == indexes.end()) return false;
-    const size_t expected =
-        Positions::OfRuns(compressed) + (column.has_present ? Positions::OfBits(compressed) : 0);
+    const size_t expected = PositionCursor::OfRuns(compressed) +
+                            (column.has_present ? PositionCursor::OfBits(compressed) : 0);
     return std::all_of(groups->second.begin(), groups->second.end(), [&](const RowGroup& group) {
       return group.positions.size() == expected;
     });
@@ -158,7 +158,7 @@ bool AcidColumns::Fits(const StripeIndexes& indexes) const {
 absl::Status AcidColumns::Seek(const StripeIndexes& indexes, size_t group) {
   const bool compressed = source_->tail().compression != Compression::kNone;
   for (ColumnState& column : columns_) {
-    Positions positions(indexes.at(column.node.column)[group].positions, compressed);
+    PositionCursor positions(indexes.at(column.node.column)[group].positions, compressed);
     column.run = IntRun();
     if (column.has_present) {
       const ByteStream::Position position = positions.Bytes();

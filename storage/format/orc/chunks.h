@@ -21,12 +21,4 @@ absl::StatusOr<std::string> DecodeSection(Compression compression,
                                           std::string_view section,
                                           size_t limit);
 
-// The framed form of `bytes`. A chunk that does not shrink is stored.
-absl::StatusOr<std::string> EncodeSection(Compression compression,
-                                          uint64_t block_size,
-                                          std::string_view bytes);
-// The framed form with every chunk stored: what a synthetic tail needs, without the cost of a
-// codec.
-std::string StoreSection(Compression compression, uint64_t block_size, std::string_view bytes);
-
 }  // namespace skep::orc

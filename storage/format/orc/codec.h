@@ -1,6 +1,6 @@
 #pragma once
 
-// The block codecs of ORC: one call decompresses or compresses one chunk's body. Pure functions;
+// The block codecs of ORC: one call decompresses one chunk's body. Pure functions;
 // what a chunk is stands in chunks.h.
 
 #include <cstddef>
@@ -20,8 +20,5 @@ absl::Status DecompressBlock(Compression compression,
                              std::string_view body,
                              size_t limit,
                              std::string* out);
-
-// The compressed body, in the form ORC wants it: raw deflate, raw snappy, raw lz4, one zstd frame.
-absl::StatusOr<std::string> CompressBlock(Compression compression, std::string_view body);
 
 }  // namespace skep::orc

@@ -128,7 +128,8 @@ absl::Status ColumnReader::Skip(uint64_t count) {
 bool ColumnReader::Fits(const StripeIndexes& indexes) const {
   const auto groups = indexes.find(node_.column);
   if (groups == indexes.end()) return false;
-  const size_t expected = PositionCount() + (has_present_ ? Positions::OfBits(compressed()) : 0);
+  const size_t expected =
+      PositionCount() + (has_present_ ? PositionCursor::OfBits(compressed()) : 0);
   for (const RowGroup& group : groups->second) {
     if (group.positions.size() != expected) return false;
   }
@@ -139,7 +140,7 @@ bool ColumnReader::Fits(const StripeIndexes& indexes) const {
 }
 
 absl::Status ColumnReader::Seek(const StripeIndexes& indexes, size_t group) {
-  Positions positions(indexes.at(node_.column)[group].positions, compressed());
+  PositionCursor positions(indexes.at(node_.column)[group].positions, compressed());
   if (has_present_) {
     const ByteStream::Position position = positions.Bytes();
     const uint64_t bytes = positions.Number();

@@ -66,7 +66,7 @@ class ColumnReader {
   // `slots`: those of this column's own values.
   virtual absl::StatusOr<Data> ReadValues(const Slots& slots) = 0;
   virtual absl::Status SkipValues(uint64_t count) = 0;
-  virtual absl::Status SeekValues(Positions& positions) = 0;
+  virtual absl::Status SeekValues(PositionCursor& positions) = 0;
   virtual size_t PositionCount() const = 0;  // without those of PRESENT
   virtual std::span<const std::unique_ptr<ColumnReader>> children() const { return {}; }
 

@@ -92,13 +92,13 @@ class DecimalReader final : public ColumnReader {
     }
     return absl::OkStatus();
   }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     SKEP_RETURN_IF_ERROR(values_.Seek(positions.Bytes()));
     const ByteStream::Position position = positions.Bytes();
     return scales_.Seek(position, positions.Number());
   }
   size_t PositionCount() const override {
-    return Positions::OfBytes(compressed()) + Positions::OfRuns(compressed());
+    return PositionCursor::OfBytes(compressed()) + PositionCursor::OfRuns(compressed());
   }
 
  private:

@@ -46,7 +46,7 @@ class StructReader final : public ColumnReader {
     for (const auto& child : children_) SKEP_RETURN_IF_ERROR(child->Skip(count));
     return absl::OkStatus();
   }
-  absl::Status SeekValues(Positions& /*positions*/) override { return absl::OkStatus(); }
+  absl::Status SeekValues(PositionCursor& /*positions*/) override { return absl::OkStatus(); }
   size_t PositionCount() const override { return 0; }
   std::span<const std::unique_ptr<ColumnReader>> children() const override { return children_; }
 
@@ -113,11 +113,11 @@ class ListReader final : public ColumnReader {
     }
     return absl::OkStatus();
   }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     const ByteStream::Position position = positions.Bytes();
     return lengths_.Seek(position, positions.Number());
   }
-  size_t PositionCount() const override { return Positions::OfRuns(compressed()); }
+  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
   std::span<const std::unique_ptr<ColumnReader>> children() const override { return children_; }
 
  private:
@@ -206,11 +206,11 @@ class UnionReader final : public ColumnReader {
     }
     return absl::OkStatus();
   }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     const ByteStream::Position position = positions.Bytes();
     return tags_.Seek(position, positions.Number());
   }
-  size_t PositionCount() const override { return Positions::OfRuns(compressed()); }
+  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
   std::span<const std::unique_ptr<ColumnReader>> children() const override { return children_; }
 
  private:

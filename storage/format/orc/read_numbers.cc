@@ -47,11 +47,11 @@ class IntReader final : public ColumnReader {
     return Array(slots, {std::move(buffer)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count); }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     const ByteStream::Position position = positions.Bytes();
     return values_.Seek(position, positions.Number());
   }
-  size_t PositionCount() const override { return Positions::OfRuns(compressed()); }
+  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
 
  private:
   // TY-10: days before the cut-over are shown by their label in the writer's calendar.
@@ -92,11 +92,11 @@ class TinyintReader final : public ColumnReader {
     return Array(slots, {std::move(buffer)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count); }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     const ByteStream::Position position = positions.Bytes();
     return values_.Seek(position, positions.Number());
   }
-  size_t PositionCount() const override { return Positions::OfRuns(compressed()); }
+  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
 
  private:
   ByteDecoder values_;
@@ -129,12 +129,12 @@ class BooleanReader final : public ColumnReader {
     return Array(slots, {std::move(bits)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count).status(); }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     const ByteStream::Position position = positions.Bytes();
     const uint64_t bytes = positions.Number();
     return values_.Seek(position, bytes, positions.Number());
   }
-  size_t PositionCount() const override { return Positions::OfBits(compressed()); }
+  size_t PositionCount() const override { return PositionCursor::OfBits(compressed()); }
 
  private:
   BitDecoder values_;
@@ -166,8 +166,10 @@ class FloatReader final : public ColumnReader {
     return Array(slots, {std::move(buffer)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count * sizeof(T)); }
-  absl::Status SeekValues(Positions& positions) override { return values_.Seek(positions.Bytes()); }
-  size_t PositionCount() const override { return Positions::OfBytes(compressed()); }
+  absl::Status SeekValues(PositionCursor& positions) override {
+    return values_.Seek(positions.Bytes());
+  }
+  size_t PositionCount() const override { return PositionCursor::OfBytes(compressed()); }
 
  private:
   ByteStream values_;

@@ -190,13 +190,13 @@ class DirectReader final : public TextReader {
     }
     return absl::OkStatus();
   }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     SKEP_RETURN_IF_ERROR(bytes_.Seek(positions.Bytes()));
     const ByteStream::Position position = positions.Bytes();
     return lengths_.Seek(position, positions.Number());
   }
   size_t PositionCount() const override {
-    return Positions::OfBytes(compressed()) + Positions::OfRuns(compressed());
+    return PositionCursor::OfBytes(compressed()) + PositionCursor::OfRuns(compressed());
   }
 
  private:
@@ -250,11 +250,11 @@ class DictionaryReader final : public TextReader {
   }
 
   absl::Status SkipValues(uint64_t count) override { return indexes_.Skip(count); }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     const ByteStream::Position position = positions.Bytes();
     return indexes_.Seek(position, positions.Number());
   }
-  size_t PositionCount() const override { return Positions::OfRuns(compressed()); }
+  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
 
  private:
   absl::Status LoadDictionary() {

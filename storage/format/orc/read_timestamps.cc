@@ -95,13 +95,13 @@ class TimestampReader final : public ColumnReader {
     SKEP_RETURN_IF_ERROR(seconds_.Skip(count));
     return nanos_.Skip(count);
   }
-  absl::Status SeekValues(Positions& positions) override {
+  absl::Status SeekValues(PositionCursor& positions) override {
     ByteStream::Position position = positions.Bytes();
     SKEP_RETURN_IF_ERROR(seconds_.Seek(position, positions.Number()));
     position = positions.Bytes();
     return nanos_.Seek(position, positions.Number());
   }
-  size_t PositionCount() const override { return 2 * Positions::OfRuns(compressed()); }
+  size_t PositionCount() const override { return 2 * PositionCursor::OfRuns(compressed()); }
 
  private:
   // The usual values of a writer in UTC, without a branch. False where any is unusual: it is left

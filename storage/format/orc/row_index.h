@@ -27,9 +27,9 @@ using StripeIndexes = std::unordered_map<uint32_t, std::vector<RowGroup>>;
 
 // The numbers of one entry, taken stream by stream in the order of RI-2. The caller has checked
 // their count.
-class Positions {
+class PositionCursor {
  public:
-  Positions(std::span<const uint64_t> numbers, bool compressed)
+  PositionCursor(std::span<const uint64_t> numbers, bool compressed)
       : numbers_(numbers), compressed_(compressed) {}
 
   ByteStream::Position Bytes() {

@@ -1,16 +1,16 @@
-#include <cmath>
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <arrow/util/decimal.h>
 
-#include "storage/format/json_text.h"
+#include "storage/format/orc/decimal_text.h"
 #include "storage/format/orc/statistics.h"
 
 namespace skep::orc {
 
 namespace {
-
-constexpr size_t kMaxBound = 1024;
 
 // Widens [minimum, maximum] of `into` by that of `from`; both are messages with these two fields.
 template <class Message>
@@ -71,14 +71,14 @@ void MergeStrings(const proto::StringStatistics& from, proto::StringStatistics* 
   into->set_sum(into->sum() + from.sum());
 }
 
-struct DecimalText {
+struct ScaledDecimal {
   arrow::Decimal256 value;  // of scale 38
   bool ok = false;
 };
 
-DecimalText ParseDecimal(const std::string& text) {
+ScaledDecimal ParseDecimal(const std::string& text) {
   constexpr int32_t kScale = 38;
-  DecimalText out;
+  ScaledDecimal out;
   int32_t precision = 0, scale = 0;
   arrow::Decimal256 value;
   if (!arrow::Decimal256::FromString(text, &value, &precision, &scale).ok()) return out;
@@ -89,49 +89,75 @@ DecimalText ParseDecimal(const std::string& text) {
   return out;
 }
 
+// nullopt where the sum has more than 38 digits, or a text is no decimal.
+std::optional<std::string> AddDecimals(const std::string& a, const std::string& b) {
+  constexpr int32_t kScale = 38, kMostDigits = 38;
+  const ScaledDecimal left = ParseDecimal(a), right = ParseDecimal(b);
+  if (!left.ok || !right.ok) return std::nullopt;
+  std::string sum =
+      PlainDecimal(arrow::Decimal256(left.value + right.value).ToIntegerString(), kScale);
+  const auto digits =
+      std::count_if(sum.begin(), sum.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits > kMostDigits) return std::nullopt;
+  return sum;
+}
+
 // False where a text is no decimal: the caller gives the bounds up.
 bool MergeDecimals(const proto::DecimalStatistics& from, proto::DecimalStatistics* into) {
-  const DecimalText low = ParseDecimal(from.minimum()), our_low = ParseDecimal(into->minimum());
-  const DecimalText high = ParseDecimal(from.maximum()), our_high = ParseDecimal(into->maximum());
+  const ScaledDecimal low = ParseDecimal(from.minimum()), our_low = ParseDecimal(into->minimum());
+  const ScaledDecimal high = ParseDecimal(from.maximum()), our_high = ParseDecimal(into->maximum());
   if (!low.ok || !high.ok || !our_low.ok || !our_high.ok) return false;
   if (low.value < our_low.value) into->set_minimum(from.minimum());
   if (our_high.value < high.value) into->set_maximum(from.maximum());
-  into->clear_sum();  // exact sums of 38 digits are nobody's need
+  const std::optional<std::string> sum =
+      from.has_sum() && into->has_sum() ? AddDecimals(from.sum(), into->sum()) : std::nullopt;
+  if (sum) {
+    into->set_sum(*sum);
+  } else {
+    into->clear_sum();
+  }
   return true;
 }
 
+// What is beyond the millisecond follows the millisecond that wins; absent, it is 0 below and
+// 999999 above (one more is stored).
 void MergeTimestamps(const proto::TimestampStatistics& from, proto::TimestampStatistics* into) {
-  if (from.minimum_utc() < into->minimum_utc()) into->set_minimum_utc(from.minimum_utc());
-  if (from.maximum_utc() > into->maximum_utc()) into->set_maximum_utc(from.maximum_utc());
+  constexpr int32_t kLeast = 1, kMost = 1'000'000;
+  const auto low = [&](const proto::TimestampStatistics& of) {
+    return std::pair(of.minimum_utc(), of.has_minimum_nanos() ? of.minimum_nanos() : kLeast);
+  };
+  const auto high = [&](const proto::TimestampStatistics& of) {
+    return std::pair(of.maximum_utc(), of.has_maximum_nanos() ? of.maximum_nanos() : kMost);
+  };
+  const auto [low_ms, low_nanos] = std::min(low(from), low(*into));
+  const auto [high_ms, high_nanos] = std::max(high(from), high(*into));
+  into->clear_minimum();  // local milliseconds of some zone
+  into->clear_maximum();
+  into->set_minimum_utc(low_ms);
+  into->set_maximum_utc(high_ms);
+  into->clear_minimum_nanos();
+  into->clear_maximum_nanos();
+  if (low_nanos != kLeast) into->set_minimum_nanos(low_nanos);
+  if (high_nanos != kMost) into->set_maximum_nanos(high_nanos);
 }
 
-void CutBounds(proto::StringStatistics* strings) {
-  if (strings->has_minimum() && strings->minimum().size() > kMaxBound) {
-    std::string cut = strings->minimum().substr(0, kMaxBound);
-    strings->clear_minimum();
-    strings->set_lower_bound(std::move(cut));
+void MergeCollections(const proto::CollectionStatistics& from, proto::CollectionStatistics* into) {
+  if (!from.has_minimum_children() || !into->has_minimum_children()) {
+    into->clear_minimum_children();
+    into->clear_maximum_children();
+  } else {
+    into->set_minimum_children(std::min(from.minimum_children(), into->minimum_children()));
+    into->set_maximum_children(std::max(from.maximum_children(), into->maximum_children()));
   }
-  if (strings->has_maximum() && strings->maximum().size() > kMaxBound) {
-    // The successor of the cut text: its last ASCII character plus one. Bytes above that are left
-    // alone, so that the bound stays UTF-8.
-    std::string cut = strings->maximum().substr(0, kMaxBound);
-    while (!cut.empty() && static_cast<uint8_t>(cut.back()) >= 0x7F) cut.pop_back();
-    strings->clear_maximum();
-    if (cut.empty()) {
-      strings->clear_minimum();
-      strings->clear_lower_bound();  // one bound alone is read by nobody
-      return;
-    }
-    cut.back() = static_cast<char>(cut.back() + 1);
-    strings->set_upper_bound(std::move(cut));
-  }
+  into->set_total_children(from.total_children() + into->total_children());
 }
 
 bool HasTypedStatistics(const proto::ColumnStatistics& statistics) {
   return statistics.has_int_statistics() || statistics.has_double_statistics() ||
          statistics.has_string_statistics() || statistics.has_bucket_statistics() ||
          statistics.has_decimal_statistics() || statistics.has_date_statistics() ||
-         statistics.has_binary_statistics() || statistics.has_timestamp_statistics();
+         statistics.has_binary_statistics() || statistics.has_timestamp_statistics() ||
+         statistics.has_collection_statistics();
 }
 
 void DropTyped(proto::ColumnStatistics* statistics) {
@@ -143,6 +169,7 @@ void DropTyped(proto::ColumnStatistics* statistics) {
   statistics->clear_date_statistics();
   statistics->clear_binary_statistics();
   statistics->clear_timestamp_statistics();
+  statistics->clear_collection_statistics();
 }
 
 // Both sides have values and a typed message of one kind.
@@ -168,6 +195,8 @@ void MergeTyped(const proto::ColumnStatistics& from, proto::ColumnStatistics* in
                                                from.binary_statistics().sum());
   } else if (from.has_timestamp_statistics() && into->has_timestamp_statistics()) {
     MergeTimestamps(from.timestamp_statistics(), into->mutable_timestamp_statistics());
+  } else if (from.has_collection_statistics() && into->has_collection_statistics()) {
+    MergeCollections(from.collection_statistics(), into->mutable_collection_statistics());
   } else {
     DropTyped(into);
   }
@@ -175,44 +204,19 @@ void MergeTyped(const proto::ColumnStatistics& from, proto::ColumnStatistics* in
 
 }  // namespace
 
-void Clean(TextBounds text, proto::ColumnStatistics* statistics) {
-  statistics->DiscardUnknownFields();
-  statistics->clear_bytes_on_disk();
-  if (statistics->has_double_statistics()) {
-    const proto::DoubleStatistics& doubles = statistics->double_statistics();
-    if (!doubles.has_sum() || std::isnan(doubles.sum()) || std::isnan(doubles.minimum()) ||
-        std::isnan(doubles.maximum())) {
-      statistics->clear_double_statistics();
-    }
-  }
-  if (statistics->has_string_statistics()) {
-    if (text == TextBounds::kDrop) {
-      statistics->clear_string_statistics();
-    } else {
-      CutBounds(statistics->mutable_string_statistics());
-      const proto::StringStatistics& strings = statistics->string_statistics();
-      if (!strings.has_maximum() && !strings.has_upper_bound())
-        statistics->clear_string_statistics();
-    }
-  }
-  // Without values the typed message says nothing and misleads some readers.
-  if (statistics->number_of_values() == 0) DropTyped(statistics);
-}
-
 void Merge(const proto::ColumnStatistics& from, proto::ColumnStatistics* into) {
   const uint64_t ours = into->number_of_values(), theirs = from.number_of_values();
-  into->set_number_of_values(ours + theirs);
-  into->set_has_null(into->has_null() || from.has_null());
-  if (theirs == 0) return;
-  if (ours == 0) {
-    const uint64_t values = into->number_of_values();
-    const bool has_null = into->has_null();
+  const bool has_null = into->has_null() || !from.has_has_null() || from.has_null();
+  const bool has_bytes = into->has_bytes_on_disk() || from.has_bytes_on_disk();
+  const uint64_t bytes = into->bytes_on_disk() + from.bytes_on_disk();
+  if (ours == 0 && theirs > 0) {
     *into = from;
-    into->set_number_of_values(values);
-    into->set_has_null(has_null);
-    return;
+  } else if (theirs > 0 && (HasTypedStatistics(from) || HasTypedStatistics(*into))) {
+    MergeTyped(from, into);
   }
-  if (HasTypedStatistics(from) || HasTypedStatistics(*into)) MergeTyped(from, into);
+  into->set_number_of_values(ours + theirs);
+  into->set_has_null(has_null);
+  if (has_bytes) into->set_bytes_on_disk(bytes);
 }
 
 }  // namespace skep::orc

@@ -1,7 +1,6 @@
 #include "storage/format/orc/tail_writer.h"
 
 #include "storage/base/status_macros.h"
-#include "storage/format/orc/chunks.h"
 #include "storage/format/orc/statistics.h"
 #include "storage/format/orc/types.h"
 
@@ -55,14 +54,27 @@ proto::Footer FooterOf(const TailContents& contents, uint64_t body_length) {
 
 }  // namespace
 
+absl::StatusOr<std::string> FrameSection(BlockCompressor* compressor,
+                                         size_t block_size,
+                                         std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const std::string_view block = bytes.substr(0, block_size);
+    bytes.remove_prefix(block.size());
+    SKEP_RETURN_IF_ERROR(compressor->Append(block, &out));
+  }
+  return out;
+}
+
 absl::StatusOr<std::string> SerializeTail(const TailContents& contents, uint64_t body_length) {
   proto::Metadata metadata;
   for (const auto& stripe : contents.stripe_statistics) {
     proto::StripeStatistics* out = metadata.add_stripe_statistics();
     for (const proto::ColumnStatistics& column : stripe) *out->add_column_statistics() = column;
   }
+  BlockCompressor compressor(contents.compression);
   const auto encode = [&](const std::string& bytes) {
-    return EncodeSection(contents.compression, contents.block_size, bytes);
+    return FrameSection(&compressor, contents.block_size, bytes);
   };
   SKEP_ASSIGN_OR_RETURN(std::string out, encode(metadata.SerializeAsString()));
   const size_t metadata_length = out.size();

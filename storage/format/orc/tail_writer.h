@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
+#include "storage/format/orc/block_compressor.h"
 #include "storage/format/orc/orc.pb.h"
 #include "storage/format/orc/tail.h"
 
@@ -29,6 +31,11 @@ struct TailContents {
   std::vector<std::vector<proto::ColumnStatistics>> stripe_statistics;  // by stripe, column
   std::map<std::string, std::string> user_metadata;
 };
+
+// A section (footer, metadata, index stream) as chunks.
+absl::StatusOr<std::string> FrameSection(BlockCompressor* compressor,
+                                         size_t block_size,
+                                         std::string_view bytes);
 
 // The bytes to write at `body_length`, the end of the last stripe. File statistics are merged from
 // the stripes'.

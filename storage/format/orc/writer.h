@@ -7,6 +7,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "storage/format/orc/memory_budget.h"
 #include "storage/format/orc/reader.h"
 #include "storage/format/orc/tail.h"
 #include "storage/fs/file_system.h"
@@ -16,16 +17,23 @@ namespace skep::orc {
 
 struct WriterOptions {
   Compression compression = Compression::kZlib;
-  uint64_t stripe_size = 64 << 20;    // encoded bytes after which a stripe ends
-  uint64_t block_size = 256 << 10;    // rounded up to a multiple of 64 KiB
+  uint64_t stripe_size = 64 << 20;    // bytes held after which a stripe ends
+  uint64_t block_size = 256 << 10;    // uncompressed bytes of a chunk, below 8 MiB
   uint32_t row_index_stride = 10000;  // 0: no row index
   // In which days are stored and what the footer says: a compaction gives its source's
   // EffectiveCalendar(), so that numbers stay as they are. kUnknown counts as proleptic.
   Calendar calendar = Calendar::kProleptic;
+  // Columns of the table with bloom filters, lower case; only primitive ones get one, and booleans
+  // none.
+  std::vector<std::string> bloom_columns;
+  double bloom_false_positives = 0.01;
+  // Shared with other writers; must outlive the writer. nullptr: none.
+  MemoryBudget* budget = nullptr;
 };
 
 // From table properties: `orc.compress`, `orc.stripe.size`, `orc.compress.size`,
-// `orc.row.index.stride`. Errors: kInvalidRequest naming the property.
+// `orc.row.index.stride`, `orc.bloom.filter.columns`, `orc.bloom.filter.fpp`. Errors:
+// kInvalidRequest naming the property.
 absl::StatusOr<WriterOptions> WriterOptionsOf(const Properties& properties);
 
 struct FileSummary {
@@ -35,11 +43,13 @@ struct FileSummary {
 };
 
 // Writes one file of Hive's six-column ACID schema. Events must come in RW-8 order; a step back is
-// kInternal naming both keys: an unsorted file breaks every merging reader.
+// kInternal naming both keys: an unsorted file breaks every merging reader. Confined to one thread.
 //
 // The file appears under a hidden temporary name and gets its own at Close, after the sync. Not
 // closed = removed by the destructor. Writes `hive.acid.version`, `hive.acid.key.index`,
 // `hive.acid.stats`.
+//
+// Memory: a stripe and some blocks per column, whatever the batches are.
 class AcidWriter {
  public:
   virtual ~AcidWriter() = default;
@@ -52,6 +62,8 @@ class AcidWriter {
   // was), a day that a hybrid calendar does not have; kStorageUnwritable; kInternal (rows of
   // another schema, a step back). After an error the writer is of no use but to be destroyed.
   virtual absl::Status Append(const Batch& batch) = 0;
+  // The next event begins a stripe. Without events since the last one: nothing.
+  virtual absl::Status EndStripe() = 0;
   virtual absl::StatusOr<FileSummary> Close() = 0;
 };
 

@@ -1,5 +1,7 @@
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
@@ -18,11 +20,24 @@ void Set(const Properties& properties,
   if (const std::optional<int64_t> value = ParseInt64(TrimBlanks(text))) take(*value);
 }
 
+void SetBloomFilters(const Properties& properties, WriterOptions* options) {
+  for (const std::string_view name :
+       SplitText(PropertyIgnoreCase(properties, "orc.bloom.filter.columns"), ',')) {
+    if (!TrimBlanks(name).empty()) options->bloom_columns.push_back(AsciiLower(TrimBlanks(name)));
+  }
+  const std::string text = PropertyIgnoreCase(properties, "orc.bloom.filter.fpp");
+  if (const std::optional<double> value = ParseDouble(TrimBlanks(text)))
+    options->bloom_false_positives = *value;
+}
+
 }  // namespace
 
 absl::StatusOr<WriterOptions> WriterOptionsOf(const Properties& properties) {
-  for (const std::string_view name :
-       {"orc.compress", "orc.stripe.size", "orc.compress.size", "orc.row.index.stride"}) {
+  for (const std::string_view name : {"orc.compress",
+                                      "orc.stripe.size",
+                                      "orc.compress.size",
+                                      "orc.row.index.stride",
+                                      "orc.bloom.filter.fpp"}) {
     SKEP_RETURN_IF_ERROR(CheckPropertyValue(properties, name));
   }
   WriterOptions options;
@@ -39,6 +54,7 @@ absl::StatusOr<WriterOptions> WriterOptionsOf(const Properties& properties) {
   Set(properties, "orc.row.index.stride", [&](int64_t v) {
     options.row_index_stride = static_cast<uint32_t>(v);
   });
+  SetBloomFilters(properties, &options);
   return options;
 }
 

@@ -153,6 +153,28 @@ TEST(AcidWriter, KeepsRandomRowsOfRandomTypes) {
   }
 }
 
+TEST(AcidWriter, KeepsManySmallFilesOfRandomTypes) {
+  const Compression kAll[] = {Compression::kNone,
+                              Compression::kZlib,
+                              Compression::kSnappy,
+                              Compression::kLz4,
+                              Compression::kZstd};
+  for (uint64_t seed = 1000; seed < 1300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    WriterOptions options;
+    options.compression = kAll[seed % 5];
+    options.block_size = 1 << 10;
+    options.stripe_size = seed % 2 == 0 ? 8 << 10 : 1 << 20;
+    options.row_index_stride = seed % 4 == 0 ? 0 : 10 + static_cast<uint32_t>(random() % 100);
+    RoundTrip(skep::testing::RandomColumns(random, 2),
+              random,
+              options,
+              static_cast<int64_t>(random() % 300));
+    if (HasFatalFailure()) return;
+  }
+}
+
 std::vector<Column> Of(const char* text) { return *ParseColumns(text); }
 
 // Rows of (n int, t timestamp[ns], …) as users make them; nullopt is NULL.
@@ -242,6 +264,54 @@ TEST(AcidWriter, WritesAFileWithoutRows) {
                             WriteBatches(dir / "bucket_00000", Of("s string"), {}, {}));
   EXPECT_EQ(summary.rows, 0);
   ExpectRows(dir / "bucket_00000", Of("s string"), {});
+}
+
+TEST(AcidWriter, EndsAStripeOnDemand) {
+  TempDir dir;
+  fs::PosixFileSystem fs;
+  SKEP_ASSERT_OK_AND_ASSIGN(const auto writer,
+                            CreateAcidWriter(fs, dir / "bucket_00000", Of("s string"), {}));
+  ASSERT_THAT(writer->EndStripe(), IsOk());  // nothing yet
+  ASSERT_THAT(writer->Append(Inserts(Texts({"a", "b"}), 0)), IsOk());
+  ASSERT_THAT(writer->EndStripe(), IsOk());
+  ASSERT_THAT(writer->EndStripe(), IsOk());
+  ASSERT_THAT(writer->Append(Inserts(Texts({"c"}), 2)), IsOk());
+  ASSERT_THAT(writer->Close(), IsOk());
+  SKEP_ASSERT_OK_AND_ASSIGN(const Tail tail, TailOf(dir / "bucket_00000"));
+  ASSERT_EQ(tail.stripes.size(), 2U);
+  EXPECT_EQ(tail.stripes[0].rows, 2U);
+  EXPECT_EQ(KeyIndexOf(tail), (std::vector<AcidKey>{{7, 536870912, 1}, {7, 536870912, 2}}));
+  ExpectRows(dir / "bucket_00000", Of("s string"), {"\"a\" ", "\"b\" ", "\"c\" "});
+}
+
+// Writers that share a budget end their stripes early, and at their full size when alone.
+TEST(AcidWriter, KeepsWithinABudget) {
+  TempDir dir;
+  fs::PosixFileSystem fs;
+  std::mt19937_64 random(9);
+  const std::vector<Column> columns = Of("n bigint");
+  MemoryBudget budget(1 << 20);
+  WriterOptions options;
+  options.compression = Compression::kNone;
+  options.stripe_size = 1 << 20;
+  options.budget = &budget;
+  std::vector<std::unique_ptr<AcidWriter>> writers;
+  for (int i = 0; i < 8; ++i) {
+    SKEP_ASSERT_OK_AND_ASSIGN(
+        auto writer, CreateAcidWriter(fs, dir / ("f" + std::to_string(i)), columns, options));
+    writers.push_back(std::move(writer));
+  }
+  arrow::Int64Builder numbers;
+  for (int i = 0; i < 100'000; ++i)
+    ASSERT_TRUE(numbers.Append(static_cast<int64_t>(random())).ok());
+  const auto rows = arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("n", arrow::int64())}), 100'000, {*numbers.Finish()});
+  ASSERT_THAT(writers[0]->Append(Inserts(rows, 0)), IsOk());
+  ASSERT_THAT(writers[0]->Close(), IsOk());
+  writers.clear();
+  SKEP_ASSERT_OK_AND_ASSIGN(const Tail shared, TailOf(dir / "f0"));
+  for (const Stripe& stripe : shared.stripes) EXPECT_LT(stripe.length(), 256U << 10);
+  EXPECT_GT(shared.stripes.size(), 2U);
 }
 
 TEST(AcidWriter, RefusesAStepBack) {
@@ -366,9 +436,16 @@ TEST(AcidWriter, KeepsOnlyBoundsThatHold) {
   EXPECT_TRUE(cut.file_statistics[7].string_max_truncated);
   EXPECT_TRUE(cut.file_statistics[7].string_min_truncated);
   ASSERT_THAT(WriteBatches(dir / "nul", Of("s string"), {}, {Texts({"b", nul})}), IsOk());
-  SKEP_ASSERT_OK_AND_ASSIGN(const Tail none, TailOf(dir / "nul"));
-  EXPECT_EQ(none.file_statistics[7].string_min, std::nullopt);
-  EXPECT_EQ(none.file_statistics[7].values, 2U);
+  SKEP_ASSERT_OK_AND_ASSIGN(const Tail whole, TailOf(dir / "nul"));
+  EXPECT_EQ(whole.file_statistics[7].string_min, nul);
+  EXPECT_EQ(whole.file_statistics[7].string_max, "b");
+  EXPECT_EQ(whole.file_statistics[7].values, 2U);
+  const std::string broken = "b\xff";
+  ASSERT_THAT(WriteBatches(dir / "broken", Of("s string"), {}, {Texts({"a", broken})}), IsOk());
+  SKEP_ASSERT_OK_AND_ASSIGN(const Tail replaced, TailOf(dir / "broken"));
+  EXPECT_EQ(replaced.file_statistics[7].string_min, "a");
+  EXPECT_EQ(replaced.file_statistics[7].string_max, "c");
+  EXPECT_TRUE(replaced.file_statistics[7].string_max_truncated);
   ASSERT_THAT(WriteBatches(
                   dir / "time", Of("n int, t timestamp"), {}, {Times({1'500'000, -2'000'000'001})}),
               IsOk());

@@ -21,6 +21,7 @@ class Slow {
       if (bad_) break;
       result.bytes = at_;
       result.values = values_;
+      result.kinds = kinds_;
     }
     return result;
   }
@@ -81,6 +82,7 @@ class Slow {
   void RunV2() {
     const uint64_t first = Byte();
     const uint64_t code = first >> 1 & 31;
+    kinds_.push_back(static_cast<int>(first >> 6));
     if (first >> 6 == 0) {
       const uint64_t value = Unsign(BigEndian((first >> 3 & 7) + 1));
       for (uint64_t i = 0; i < (first & 7) + 3; ++i) Put(value);
@@ -148,12 +150,26 @@ class Slow {
   size_t at_ = 0;
   bool bad_ = false;
   std::vector<int64_t> values_;
+  std::vector<int> kinds_;
 };
 
 }  // namespace
 
 SlowResult SlowIntegers(std::string_view bytes, bool version2, bool is_signed) {
   return Slow(bytes, is_signed).All(version2);
+}
+
+std::vector<uint8_t> SlowBytes(std::string_view bytes) {
+  std::vector<uint8_t> out;
+  for (size_t at = 0; at < bytes.size();) {
+    const auto control = static_cast<uint8_t>(bytes[at++]);
+    const size_t literals = control < 128 ? 1 : 256 - control;
+    if (literals > bytes.size() - at) return {};
+    for (size_t i = 0; i < (control < 128 ? control + 3U : literals); ++i)
+      out.push_back(static_cast<uint8_t>(bytes[control < 128 ? at : at + i]));
+    at += literals;
+  }
+  return out;
 }
 
 }  // namespace skep::testing
