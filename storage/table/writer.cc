@@ -119,10 +119,21 @@ absl::StatusOr<Routes> Route(const arrow::RecordBatch& rows, const TableSchema& 
   return routes;
 }
 
+// What the open files of one statement hold of their stripes, however many partitions it writes to.
+constexpr uint64_t kMemory = 256 << 20;
+
+orc::WriterOptions WithBudget(orc::WriterOptions options, orc::MemoryBudget* budget) {
+  options.budget = budget;
+  return options;
+}
+
 }  // namespace
 
 StatementWriter::StatementWriter(fs::FileSystem& fs, WriteTarget target, orc::WriterOptions options)
-    : fs_(fs), target_(std::move(target)), options_(options) {}
+    : fs_(fs),
+      target_(std::move(target)),
+      budget_(kMemory),
+      options_(WithBudget(std::move(options), &budget_)) {}
 
 StatementWriter::~StatementWriter() = default;
 

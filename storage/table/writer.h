@@ -105,6 +105,8 @@ class StatementWriter {
 
   fs::FileSystem& fs_;
   const WriteTarget target_;
+  // Of all partitions that the statement writes to; outlives their writers.
+  orc::MemoryBudget budget_;
   const orc::WriterOptions options_;
   std::map<std::string, std::unique_ptr<PartitionWriter>> writers_;
 };
