@@ -136,7 +136,8 @@ Order CompareLiterals(const Literal& bound, const Literal& literal) {
       bound);
 }
 
-Orders OrdersOf(const ColumnRange& range, const Literal& literal) {
+// `equality`: whether it matters if the value itself can be there, which may have to be read.
+Orders OrdersOf(const ColumnRange& range, const Literal& literal, bool equality) {
   Orders orders;
   const auto* number = std::get_if<double>(&literal);
   orders.unordered = number != nullptr;
@@ -146,7 +147,7 @@ Orders OrdersOf(const ColumnRange& range, const Literal& literal) {
   orders.less = !low || *low < 0;
   orders.greater = !high || *high > 0;
   orders.equal = (!low || *low <= 0) && (!high || *high >= 0) &&
-                 (!range.may_contain || range.may_contain(literal));
+                 (!equality || !range.may_contain || range.may_contain(literal));
   return orders;
 }
 
@@ -321,7 +322,9 @@ struct BoundPredicate::Node {
     uint32_t possible = 0;
     if (range.may_be_null) possible |= op == PredicateOp::kNullSafeEq ? kCanBeFalse : kCanBeUnknown;
     if (!range.may_have_values) return possible;
-    const Orders orders = OrdersOf(range, literals[0]);
+    const bool equality = op == PredicateOp::kEq || op == PredicateOp::kNullSafeEq ||
+                          op == PredicateOp::kNotEq || op == PredicateOp::kIn;
+    const Orders orders = OrdersOf(range, literals[0], equality);
     bool is_true = false, is_false = true;
     switch (op) {
       case PredicateOp::kEq:
@@ -350,13 +353,13 @@ struct BoundPredicate::Node {
         is_false = orders.less || orders.unordered;
         break;
       case PredicateOp::kBetween: {
-        const Orders high = OrdersOf(range, literals[1]);
+        const Orders high = OrdersOf(range, literals[1], equality);
         is_true = (orders.equal || orders.greater) && (high.equal || high.less);
         break;
       }
       default:  // kIn
         is_true = std::any_of(literals.begin(), literals.end(), [&](const Literal& literal) {
-          return OrdersOf(range, literal).equal;
+          return OrdersOf(range, literal, equality).equal;
         });
     }
     return possible | (is_true ? kCanBeTrue : 0) | (is_false ? kCanBeFalse : 0);

@@ -63,6 +63,16 @@ BloomFilter::BloomFilter(uint64_t entries, double false_positives) {
   bits_.assign(bits / 8, '\0');
 }
 
+std::optional<BloomFilter> BloomFilter::Of(uint32_t hash_functions, std::string bits) {
+  constexpr uint32_t kMostFunctions = 64;
+  constexpr size_t kMostBytes = (1U << 31) / 8;  // positions have 31 bits
+  if (hash_functions == 0 || hash_functions > kMostFunctions || bits.empty() ||
+      bits.size() > kMostBytes || bits.size() % 8 != 0) {
+    return std::nullopt;
+  }
+  return BloomFilter(hash_functions, std::move(bits));
+}
+
 template <class Visit>
 bool BloomFilter::EachBit(uint64_t hash, const Visit& visit) const {
   const auto low = static_cast<uint32_t>(hash), high = static_cast<uint32_t>(hash >> 32);

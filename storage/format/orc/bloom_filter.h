@@ -3,8 +3,10 @@
 // Bloom filters of row groups (RI-9…RI-12), UTF-8 kind.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace skep::orc {
 
@@ -14,6 +16,8 @@ class BloomFilter {
   // For `entries` values of which `false_positives` (0 < p < 1) of the absent are taken for
   // present.
   BloomFilter(uint64_t entries, double false_positives);
+  // As a file has it; nullopt where that is no filter.
+  static std::optional<BloomFilter> Of(uint32_t hash_functions, std::string bits);
 
   void AddInteger(int64_t value);         // integers, days, milliseconds in UTC
   void AddDouble(double value);           // floats widened
@@ -28,6 +32,8 @@ class BloomFilter {
   void Clear();
 
  private:
+  BloomFilter(uint32_t hash_functions, std::string bits)
+      : hash_functions_(hash_functions), bits_(std::move(bits)) {}
   template <class Visit>
   bool EachBit(uint64_t hash, const Visit& visit) const;
   void Add(uint64_t hash);

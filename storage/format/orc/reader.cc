@@ -42,8 +42,20 @@ class Ranges {
   // `statistics_of`: by column id; nullptr where there are none.
   using StatisticsOf = std::function<const ColumnStatistics*(uint32_t column)>;
 
-  Ranges(const OpenFile& file, StatisticsLevel level, uint64_t rows, StatisticsOf statistics_of)
-      : file_(file), level_(level), rows_(rows), statistics_of_(std::move(statistics_of)) {}
+  // Whether a value may be there that the bounds allow; `bounded` as BloomFilterCounts has it.
+  using MayHold = std::function<bool(
+      uint32_t column, const HiveType& type, bool bounded, const format::Literal& literal)>;
+
+  Ranges(const OpenFile& file,
+         StatisticsLevel level,
+         uint64_t rows,
+         StatisticsOf statistics_of,
+         MayHold may_hold = nullptr)
+      : file_(file),
+        level_(level),
+        rows_(rows),
+        statistics_of_(std::move(statistics_of)),
+        may_hold_(std::move(may_hold)) {}
 
   bool MayMatch(const format::BoundPredicate& predicate) const {
     return predicate.MayMatch(
@@ -64,6 +76,12 @@ class Ranges {
       const ColumnStatistics* row = statistics_of_(file_.tail.types[0].subtypes[kRowField]);
       if (row == nullptr || row->has_null || row->values != rows_) range->may_be_null = true;
     }
+    if (range && may_hold_ != nullptr) {
+      range->may_contain = [this, &type, column = node->column, bounded = range->min && range->max](
+                               const format::Literal& literal) {
+        return may_hold_(column, type, bounded, literal);
+      };
+    }
     return range;
   }
 
@@ -71,6 +89,7 @@ class Ranges {
   StatisticsLevel level_;
   uint64_t rows_;
   StatisticsOf statistics_of_;
+  MayHold may_hold_;
 };
 
 const ColumnStatistics* At(const std::vector<ColumnStatistics>& statistics, uint32_t column) {
@@ -189,9 +208,15 @@ class Stream final : public BatchStream {
       const RowRange part{std::max(begin, wanted.begin), std::min(begin + stride, wanted.end)};
       if (part.begin >= part.end) continue;
       const auto length = static_cast<uint64_t>(std::min(stride, rows - begin));
-      const Ranges ranges(*file_, StatisticsLevel::kRowGroup, length, [&](uint32_t column) {
-        return stripe_->StatisticsOfGroup(column, static_cast<size_t>(group));
-      });
+      const auto number = static_cast<size_t>(group);
+      const Ranges ranges(
+          *file_,
+          StatisticsLevel::kRowGroup,
+          length,
+          [&](uint32_t column) { return stripe_->StatisticsOfGroup(column, number); },
+          [&](uint32_t column, const HiveType& type, bool bounded, const format::Literal& literal) {
+            return stripe_->GroupMayHold(column, number, type, bounded, literal);
+          });
       if (!ranges.MayMatch(*options_.predicate)) {
         ++counters_.groups_skipped;
       } else if (!ranges_.empty() && ranges_.back().end == part.begin) {

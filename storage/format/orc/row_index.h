@@ -11,6 +11,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "storage/format/orc/bloom_filter.h"
 #include "storage/format/orc/byte_stream.h"
 #include "storage/format/orc/stripe_source.h"
 #include "storage/format/orc/tail.h"
@@ -62,5 +63,11 @@ bool ReadIndexes(const StripeSource& source,
                  bool below,
                  size_t groups,
                  StripeIndexes* indexes);
+
+// The bloom filters of `node`'s column, one for each of `groups` row groups; nothing where they are
+// absent or damaged, or of the kind that hashed text in the writer's own character set (RI-9).
+std::vector<BloomFilter> ReadBloomFilters(const StripeSource& source,
+                                          const PlanNode& node,
+                                          size_t groups);
 
 }  // namespace skep::orc

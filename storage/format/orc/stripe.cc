@@ -90,7 +90,8 @@ absl::StatusOr<StripeLayout> ReadStripeLayout(const fs::RandomAccessFile& file,
       }
       kind = EncodingKind::kDirect;
     }
-    layout.encodings.push_back({kind, encoding.dictionary_size()});
+    layout.encodings.push_back(
+        {kind, encoding.dictionary_size(), encoding.bloom_encoding() == kUtf8AndUtc});
   }
   return layout;
 }

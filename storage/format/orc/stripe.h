@@ -38,9 +38,13 @@ struct StreamRange {
   uint64_t length = 0;
 };
 
+// ColumnEncoding.bloom_encoding: text as UTF-8, instants in UTC (RI-9).
+inline constexpr uint32_t kUtf8AndUtc = 1;
+
 struct Encoding {
   EncodingKind kind = EncodingKind::kDirect;
   uint32_t dictionary_size = 0;
+  bool bloom_in_utc = false;  // RI-9: how the column's bloom filters took timestamps
 
   bool is_v2() const {
     return kind == EncodingKind::kDirectV2 || kind == EncodingKind::kDictionaryV2;

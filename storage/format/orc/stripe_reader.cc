@@ -9,6 +9,7 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/format/orc/acid_schema.h"
+#include "storage/format/orc/bloom_probe.h"
 #include "storage/format/vocabulary.h"
 
 namespace skep::orc {
@@ -110,6 +111,21 @@ const ColumnStatistics* StripeReader::StatisticsOfGroup(uint32_t column, size_t 
     return nullptr;
   }
   return &indexes_.at(column)[group].statistics;
+}
+
+bool StripeReader::GroupMayHold(uint32_t column,
+                                size_t group,
+                                const HiveType& type,
+                                bool bounded,
+                                const format::Literal& literal) {
+  if (!BloomFilterCounts(*source_, column, type, bounded)) return true;
+  const auto [at, is_new] = filters_.try_emplace(column);
+  if (is_new) {
+    PlanNode node;
+    node.column = column;
+    at->second = ReadBloomFilters(*source_, node, groups());
+  }
+  return at->second.empty() || MayHold(at->second[group], literal, type, source_->calendar());
 }
 
 int64_t StripeReader::GroupToSeek(int64_t from, int64_t row) {

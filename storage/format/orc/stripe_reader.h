@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -12,7 +13,9 @@
 #include <absl/status/statusor.h>
 #include <arrow/type_fwd.h>
 
+#include "storage/format/literal.h"
 #include "storage/format/orc/acid_columns.h"
+#include "storage/format/orc/bloom_filter.h"
 #include "storage/format/orc/column_reader.h"
 #include "storage/format/orc/plan.h"
 #include "storage/format/orc/reader.h"
@@ -43,6 +46,14 @@ class StripeReader {
   // Of one row group and column; nullptr where the stripe has no usable index.
   const ColumnStatistics* StatisticsOfGroup(uint32_t column, size_t group);
 
+  // Whether the group's bloom filter lets one of the column's values be `literal`, which is of
+  // `type`. `bounded` as BloomFilterCounts has it.
+  bool GroupMayHold(uint32_t column,
+                    size_t group,
+                    const HiveType& type,
+                    bool bounded,
+                    const format::Literal& literal);
+
   // Where the budget let the last batches end; the next stripe of the file is likely as wide.
   int64_t batch_rows() const { return batch_rows_; }
   void set_batch_rows(int64_t rows) { batch_rows_ = rows; }
@@ -71,6 +82,7 @@ class StripeReader {
   bool indexes_tried_ = false;
   bool indexes_usable_ = false;
   StripeIndexes indexes_;
+  std::unordered_map<uint32_t, std::vector<BloomFilter>> filters_;  // empty: none that count
 };
 
 }  // namespace skep::orc

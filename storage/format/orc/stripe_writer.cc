@@ -102,7 +102,6 @@ absl::StatusOr<FinishedStripe> StripeWriter::End(
         StreamKind::kBloomFilterUtf8, column->column(), BloomsOf(*column).SerializeAsString()));
   }
   FinishedStripe stripe;
-  constexpr uint32_t kUtf8AndUtc = 1;
   for (const ColumnWriter* column : columns_) {
     for (const FinishedStream& stream : column->Streams())
       SKEP_RETURN_IF_ERROR(out.DataStream(stream, column->column()));
