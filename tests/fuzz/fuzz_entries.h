@@ -17,4 +17,12 @@ int FuzzLogRecord(const uint8_t* data, size_t size);
 // right first, so that what lies behind them is reached; the file is the rest.
 int FuzzLogSegment(const uint8_t* data, size_t size);
 
+// ORC: a whole file, of which the first rows and some in its middle are read; a stripe footer; a
+// stream of integer runs of either version; a stream of byte runs and of bits. Each is refused with
+// a reason that such bytes have, or read into valid arrays.
+int FuzzOrcFile(const uint8_t* data, size_t size);
+int FuzzOrcStripeFooter(const uint8_t* data, size_t size);
+int FuzzOrcIntegers(const uint8_t* data, size_t size);
+int FuzzOrcBytes(const uint8_t* data, size_t size);
+
 }  // namespace skep::fuzz

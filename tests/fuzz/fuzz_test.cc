@@ -20,7 +20,7 @@ constexpr int kRounds = 100'000;
 
 using Entry = int (*)(const uint8_t*, size_t);
 
-void RunShortly(const std::string& name, Entry entry) {
+void RunShortly(const std::string& name, Entry entry, int rounds = kRounds) {
   const std::vector<std::string> corpus = CorpusOf(name);
   ASSERT_GE(corpus.size(), 3u) << name;
   const auto run = [entry](const std::string& input) {
@@ -30,11 +30,15 @@ void RunShortly(const std::string& name, Entry entry) {
   const uint64_t seed = std::random_device()();
   printf("seed %llu\n", static_cast<unsigned long long>(seed));  // an entry aborts
   std::mt19937_64 random(seed);
-  for (int round = 0; round < kRounds; ++round) run(NextInput(corpus, random));
+  for (int round = 0; round < rounds; ++round) run(NextInput(corpus, random));
 }
 
 TEST(Fuzz, LogRecords) { RunShortly("log_record", FuzzLogRecord); }
 TEST(Fuzz, LogSegments) { RunShortly("log_segment", FuzzLogSegment); }
+TEST(Fuzz, OrcFiles) { RunShortly("orc_file", FuzzOrcFile, kRounds / 5); }
+TEST(Fuzz, OrcStripeFooters) { RunShortly("orc_stripe_footer", FuzzOrcStripeFooter); }
+TEST(Fuzz, OrcIntegers) { RunShortly("orc_integers", FuzzOrcIntegers); }
+TEST(Fuzz, OrcBytes) { RunShortly("orc_bytes", FuzzOrcBytes); }
 
 // A corpus of an older format is refused at the door: it would reach nothing.
 TEST(FuzzCorpus, HasRecordsOfThisFormatWithEveryEffect) {

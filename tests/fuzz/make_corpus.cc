@@ -8,6 +8,7 @@
 
 #include "storage/meta/log/little_endian.h"
 #include "storage/meta/log/segment.h"
+#include "tests/fuzz/orc_corpus.h"
 #include "tests/storage/meta/sample_state.h"
 #include "tests/testing/random_effects.h"
 
@@ -103,5 +104,6 @@ int main(int argc, char** argv) {
   }
   skep::fuzz::MakeRecords(std::filesystem::path(argv[1]) / "log_record");
   skep::fuzz::MakeSegments(std::filesystem::path(argv[1]) / "log_segment");
+  skep::fuzz::MakeOrcCorpus(argv[1]);
   return 0;
 }
