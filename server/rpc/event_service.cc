@@ -68,7 +68,12 @@ absl::Status EventService::Begin(loop::Stream& stream, const v1::WatchEventsRequ
   watcher.filter = std::move(filter);
   watcher.next = next;
   v1::WatchEventsResponse response;
-  ToProto(SeenBefore(next), response.mutable_revision());
+  if (request.has_after()) {
+    // What was seen stays seen, also where the event before it is of an older unit.
+    *response.mutable_revision() = request.after();
+  } else {
+    ToProto(SeenBefore(next), response.mutable_revision());
+  }
   stream.Write(response);
   PumpSoon();
   return absl::OkStatus();

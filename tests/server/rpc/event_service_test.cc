@@ -63,6 +63,22 @@ TEST_F(EventServiceTest, TellsWhereItBeginsAndThenWhatHappens) {
   EXPECT_EQ(told[0].revision().index(), 0);
 }
 
+// A client that keeps what it was told last never goes back behind what it has seen.
+TEST_F(EventServiceTest, BeginsAtTheRevisionThatItIsAskedToGoOnFrom) {
+  OpenTxn();
+  const TxnId reader = OpenTxn(1, TxnType::kReadOnly);  // a unit that nobody is told of
+  ASSERT_EQ(reader.value(), 2);
+  OpenTxn();
+  const auto watch = StartAfter(2);
+  Gather();
+  const auto told = watch->Take();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].revision().seq(), 2);
+  ASSERT_EQ(told[1].events_size(), 1);
+  EXPECT_EQ(told[1].events(0).opened().first_txn_id(), 3);
+  service_->Closed(*watch);
+}
+
 TEST_F(EventServiceTest, GoesOnAfterEveryRevision) {
   for (int i = 0; i < 3; ++i) OpenTxn();
   for (int64_t seq = 0; seq <= 3; ++seq) {

@@ -71,12 +71,13 @@ class StreamFixture : public ::testing::Test {
     }));
     core_->Flush();
   }
-  TxnId OpenTxn(int64_t count = 1) {
+  TxnId OpenTxn(int64_t count = 1, TxnType type = TxnType::kDefault) {
     TxnId txn;
     Do([&](state::State& state, state::Now now, state::Unit& unit) {
       state::OpenTxns command;
       command.user = "ada";
       command.count = count;
+      command.type = type;
       txn = state.Open(command, now, unit)->first;
     });
     return txn;
