@@ -7,6 +7,7 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/meta/reserved_store.h"
 #include "storage/model/errors.h"
 
 namespace skep::sim {
@@ -14,6 +15,22 @@ namespace {
 
 // A loop looks round at least this often, as in production.
 constexpr std::chrono::milliseconds kLongestSleep{500};
+
+// Room of the disk that is given back when it is full.
+class SimReserve final : public meta::DiskReserve {
+ public:
+  SimReserve(SimDisk& disk, int64_t bytes) : disk_(disk), bytes_(bytes) {}
+  ~SimReserve() override { GiveBack(); }
+  bool Take() override { return held_ = held_ || disk_.Grow(bytes_); }
+  void GiveBack() override {
+    if (std::exchange(held_, false)) disk_.GiveRoom(bytes_);
+  }
+
+ private:
+  SimDisk& disk_;
+  const int64_t bytes_;
+  bool held_ = false;
+};
 
 }  // namespace
 
@@ -74,8 +91,8 @@ meta::LogStoreOptions Daemon::StoreOptions() {
   store.fs = &disk_;
   store.in_place_files = &disk_;
   // Small, so that a run goes through many of them.
-  store.first_segment_bytes = 16 << 10;
-  store.largest_segment_bytes = 64 << 10;
+  store.first_segment_bytes = options_.segment_bytes;
+  store.largest_segment_bytes = 4 * options_.segment_bytes;
   store.apply_soon_bytes = 32 << 10;
   store.slice_bytes = 8 << 10;
   store.backlog_bytes = 256 << 10;
@@ -85,6 +102,12 @@ meta::LogStoreOptions Daemon::StoreOptions() {
 absl::Status Daemon::Open() {
   SKEP_ASSIGN_OR_RETURN(std::unique_ptr<meta::MetaStore> opened,
                         meta::OpenStore(options_.form, StoreOptions()));
+  if (options_.reserve_bytes > 0) {
+    opened = std::make_unique<meta::ReservedStore>(
+        std::move(opened),
+        std::make_unique<SimReserve>(disk_, options_.reserve_bytes),
+        scheduler_.clock());
+  }
   if (options_.wrap_store) opened = options_.wrap_store(std::move(opened));
   auto watched = std::make_unique<WatchedStore>(std::move(opened), truth_);
   watched_ = watched.get();
@@ -116,6 +139,9 @@ bool Daemon::Start() {
   loop_ = std::make_unique<loop::Loop>(*core_, queue_, *loop_executor_, scheduler_.clock());
   loop_executor_->SetWake([this] { ScheduleRound(scheduler_.now()); });
   units_seen_ = core_->counts().units;
+  loaded_ = truth_.state().counters.seq;
+  calm_since_ = scheduler_.now();
+  failed_units_ = 0;
   busy_until_ = scheduler_.now();
   if (!(core_->state().ToStored() == truth_.state())) {
     report_("the state after a start is not what the store holds: " +
@@ -144,6 +170,8 @@ void Daemon::Serve() {
   }
   sessions_ = std::make_unique<rpc::SessionService>(
       options_.sessions, rpc::MakeServices(*dependencies_), *core_);
+  events_ = std::make_unique<rpc::EventService>(options_.events, *core_);
+  lock_watch_ = std::make_unique<rpc::LockWatch>(*core_);
   duties::Duties::Options duties;
   duties.initiator = options_.initiator;
   duties.cleaner = duties::Cleaner::Options();
@@ -194,6 +222,8 @@ void Daemon::Destroy() {
   queue_ = SimQueue();
   loop_.reset();
   sessions_.reset();
+  events_.reset();
+  lock_watch_.reset();
   core_.reset();
   EndDuties();
   // What was posted goes before what it points to.
@@ -235,7 +265,12 @@ void Daemon::Round() {
   // Its disk stopped under another thread.
   if (!disk_.on()) return NoticeDeath();
   const int64_t syncs = disk_.syncs();
+  // Somebody may be given more time for it.
+  if (scheduler_.now() - last_round_ > 2 * kLongestSleep) calm_since_ = scheduler_.now();
+  last_round_ = scheduler_.now();
   loop_->Round();
+  if (core_->counts().failed_units != failed_units_) calm_since_ = scheduler_.now();
+  failed_units_ = core_->counts().failed_units;
   const bool broken = !core_->fatal().ok();
   if (!disk_.on() || broken) {
     if (broken) trace_("daemon: " + MessageOf(core_->fatal()));

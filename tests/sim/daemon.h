@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <map>
@@ -15,6 +16,8 @@
 #include "server/loop/loop.h"
 #include "server/loop/loop_executor.h"
 #include "server/loop/loop_port.h"
+#include "server/rpc/event_service.h"
+#include "server/rpc/lock_watch.h"
 #include "server/rpc/services.h"
 #include "server/rpc/session_service.h"
 #include "storage/meta/open_store.h"
@@ -37,6 +40,9 @@ class Daemon {
     meta::StoreForm form = meta::StoreForm::kLog;
     loop::BatchCore::Options core;
     loop::Sessions::Options sessions;
+    rpc::EventService::Options events;
+    int64_t segment_bytes = 16 << 10;  // of the log, the first; small: a run goes through many
+    int64_t reserve_bytes = 0;         // held back for a full disk; 0: nothing
     duties::Initiator::Options initiator;
     std::string store_path;  // its directory is real, for the lock; the files are the disk's
     Nanos sync_low{200'000};
@@ -71,7 +77,15 @@ class Daemon {
   // An orderly end: what is open is written, the log goes.
   void StopInOrder();
   // Its process is stopped and goes on later.
-  void StandStill(Nanos time) { process_->paused_until = scheduler_.now() + time; }
+  void StandStill(Nanos time) {
+    // What waits already for the end of an earlier pause does not come sooner.
+    calm_since_ = std::max(process_->paused_until, scheduler_.now() + time);
+    process_->paused_until = calm_since_;
+  }
+  // The unit that it began with.
+  CommitSeq loaded() const { return loaded_; }
+  // It is up, and neither started nor stood still after `since`, nor loaded its state again.
+  bool CalmSince(MonoTime since) const { return up() && calm_since_ <= since; }
   // Called once after it died of itself (its disk stopped, its store's outcome is unknown).
   void OnDeath(std::function<void()> died) { died_ = std::move(died); }
 
@@ -84,9 +98,10 @@ class Daemon {
   void ClientGone(CallId call);
 
   using StreamPtr = std::shared_ptr<SimStream>;
-  // A client opens a stream; only while up. What is done with one of a daemon that is gone is
-  // nothing.
-  StreamPtr OpenStream(int method, std::function<void(SimStream::Out)> deliver);
+  // A client opens a stream of the service behind `door`; only while up. What is done with one of a
+  // daemon that is gone is nothing.
+  enum class Door { kSession, kFence, kEvents, kLocks };
+  StreamPtr OpenStream(Door door, std::function<void(SimStream::Out)> deliver);
   void Arrive(const StreamPtr& stream, std::string message);
   // The client has taken a message.
   void Taken(const StreamPtr& stream);
@@ -141,6 +156,8 @@ class Daemon {
   std::map<std::string, loop::Method*> methods_;
   std::unique_ptr<loop::BatchCore> core_;
   std::unique_ptr<rpc::SessionService> sessions_;
+  std::unique_ptr<rpc::EventService> events_;
+  std::unique_ptr<rpc::LockWatch> lock_watch_;
   std::unique_ptr<loop::LoopPort> port_;
   SimQueue queue_;
   std::unique_ptr<loop::Loop> loop_;
@@ -149,13 +166,21 @@ class Daemon {
   CallId last_call_ = 0;
   std::vector<CallId> outbox_;
   std::map<SimCall*, CallId> ids_;
-  std::map<SimStream*, StreamPtr> streams_;
+  struct Served {
+    StreamPtr stream;
+    loop::StreamHandler* handler = nullptr;
+  };
+  std::map<SimStream*, Served> streams_;
   std::vector<SimStream*> written_;  // have something to leave
   std::optional<Scheduler::EventId> round_;
   MonoTime round_due_{};
   MonoTime busy_until_{};
   int64_t units_seen_ = 0;
   int64_t since_check_ = 0;
+  CommitSeq loaded_;
+  MonoTime calm_since_{};
+  MonoTime last_round_{};
+  int64_t failed_units_ = 0;
 };
 
 }  // namespace skep::sim

@@ -52,7 +52,7 @@ Daemon::CallId Daemon::Fence(Arrival arrival) {
   const auto shared = std::make_shared<Shared>();
   std::string bytes = std::move(arrival.bytes);
   shared->arrival = std::move(arrival);
-  const StreamPtr stream = OpenStream(loop::Sessions::kFence, [shared](SimStream::Out out) {
+  const StreamPtr stream = OpenStream(Door::kFence, [shared](SimStream::Out out) {
     if (out.end) return shared->arrival.answer(*out.end, std::move(shared->answer));
     shared->answer = std::move(out.bytes);
   });
@@ -60,18 +60,23 @@ Daemon::CallId Daemon::Fence(Arrival arrival) {
   return ++last_call_;
 }
 
-Daemon::StreamPtr Daemon::OpenStream(int method, std::function<void(SimStream::Out)> deliver) {
+Daemon::StreamPtr Daemon::OpenStream(Door door, std::function<void(SimStream::Out)> deliver) {
+  loop::StreamHandler* handler = &sessions_->sessions();
+  if (door == Door::kEvents) handler = events_.get();
+  if (door == Door::kLocks) handler = lock_watch_.get();
+  const int method = door == Door::kFence ? loop::Sessions::kFence : 0;
   auto stream = std::make_shared<SimStream>(
       method, std::move(deliver), [this](SimStream& wrote) { written_.push_back(&wrote); });
-  streams_[stream.get()] = stream;
+  streams_[stream.get()] = {stream, handler};
   return stream;
 }
 
 void Daemon::Arrive(const StreamPtr& stream, std::string message) {
   if (!streams_.contains(stream.get())) return;
   queue_.Add([this, stream, message = std::move(message)]() mutable {
-    if (!streams_.contains(stream.get()) || stream->ended()) return;
-    sessions_->sessions().Message(*stream, std::move(message));
+    const auto found = streams_.find(stream.get());
+    if (found == streams_.end() || stream->ended()) return;
+    found->second.handler->Message(*stream, std::move(message));
   });
   ScheduleRound(scheduler_.now());
 }
@@ -79,9 +84,8 @@ void Daemon::Arrive(const StreamPtr& stream, std::string message) {
 void Daemon::Taken(const StreamPtr& stream) {
   if (!streams_.contains(stream.get()) || !stream->Taken()) return;
   queue_.Add([this, stream] {
-    if (streams_.contains(stream.get()) && !stream->busy()) {
-      sessions_->sessions().Writable(*stream);
-    }
+    const auto found = streams_.find(stream.get());
+    if (found != streams_.end() && !stream->busy()) found->second.handler->Writable(*stream);
   });
   ScheduleRound(scheduler_.now());
 }
@@ -89,7 +93,8 @@ void Daemon::Taken(const StreamPtr& stream) {
 void Daemon::CloseStream(const StreamPtr& stream) {
   if (!streams_.contains(stream.get())) return;
   queue_.Add([this, stream] {
-    if (streams_.erase(stream.get()) > 0) sessions_->sessions().Closed(*stream);
+    const auto node = streams_.extract(stream.get());
+    if (!node.empty()) node.mapped().handler->Closed(*stream);
   });
   ScheduleRound(scheduler_.now());
 }
@@ -111,7 +116,7 @@ void Daemon::SendAnswers() {
     const auto found = streams_.find(wrote);
     if (found == streams_.end()) continue;
     wrote->LeaveFrom(std::max(busy_until_, scheduler_.now()),
-                     [this, stream = found->second](MonoTime when) {
+                     [this, stream = found->second.stream](MonoTime when) {
                        scheduler_.At(
                            when, [stream] { stream->LeaveOne(); }, process_);
                      });

@@ -21,14 +21,24 @@ void World::Kill(const std::string& why) {
 void World::BringUp(Actor& actor) {
   while (!daemon_.up() && failure_.empty()) {
     // A machine that stood still is switched on with or without what was not synced.
-    if (!disk_.on()) {
-      disk_.Start(dice_.OneIn(2) ? SimDisk::Loss::kPower : SimDisk::Loss::kProcess);
+    // what a failed sync did not carry is seen by the next process, and gone without power.
+    const bool after_failed_sync =
+        std::exchange(failed_syncs_, disk_.failed_syncs()) != disk_.failed_syncs();
+    bool power = dice_.OneIn(2);
+    if (std::exchange(power_goes_next_, false)) power = true;
+    if (after_failed_sync && dice_.OneIn(2)) {
+      power = false;
+      power_goes_next_ = true;
     }
-    disk_.SetFull(false);
+    if (!disk_.on()) disk_.Start(power ? SimDisk::Loss::kPower : SimDisk::Loss::kProcess);
+    disk_.SetRoomy();
     if (!faults_stop_ && dice_.OneIn(4)) {
       disk_.StopAt(dice_.Between(1, 300), [this] { Trace("the machine stops during a start"); });
     }
     if (daemon_.Start()) {
+      if (power_goes_next_ && !faults_stop_ && dice_.OneIn(2)) {
+        disk_.StopAt(dice_.Between(1, 40), [this] { Trace("the power goes"); });
+      }
       daemon_.OnDeath([this] { Kill("with its disk"); });
       return;
     }
@@ -44,7 +54,7 @@ void World::Faults(Actor& actor) {
     const MonoTime next = scheduler_.now() + dice_.Delay(seconds(1), seconds(180));
     while (daemon_.up() && scheduler_.now() < next && !stopping()) actor.Sleep(milliseconds(500));
     if (stopping()) break;
-    if (daemon_.up()) {
+    if (daemon_.up() && !Without("faults")) {
       switch (dice_.Below(10)) {
         case 0:
           Kill("killed");
@@ -56,7 +66,7 @@ void World::Faults(Actor& actor) {
           break;
         case 4:
           Trace("the next sync fails");
-          disk_.FailNextSync();
+          disk_.FailNextSync(dice_.OneIn(2) ? "-wal" : "");
           break;
         case 5: {
           const Nanos pause = dice_.Delay(seconds(1), seconds(200));
@@ -66,9 +76,9 @@ void World::Faults(Actor& actor) {
         }
         case 6:
           Trace("the disk is full");
-          disk_.SetFull(true);
-          actor.Sleep(dice_.Delay(seconds(1), seconds(30)));
-          disk_.SetFull(false);
+          disk_.SetFull(dice_.OneIn(2) ? 0 : dice_.Below(8 << 10));
+          actor.Sleep(dice_.Delay(seconds(1), seconds(120)));
+          disk_.SetRoomy();
           Trace("the disk has room");
           break;
         case 7:

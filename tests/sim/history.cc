@@ -60,6 +60,7 @@ void History::Opened(const std::string& client,
                      CommitSeq snapshot,
                      std::function<bool()> lease_lasts,
                      CommitSeq at_least) {
+  log_.Note("opened", {{"client", client}, {"txn", id.value()}, {"snapshot", snapshot.value()}});
   ++counts_.opened;
   // An end may already be known: the answer was on its way for long.
   Txn& txn = txns_[id];
@@ -74,11 +75,22 @@ void History::Opened(const std::string& client,
 }
 
 void History::Wrote(TxnId txn, Written written) {
+  if (log_.on()) {
+    log_.Note("wrote",
+              {{"txn", txn.value()},
+               {"table", written.place.table.value()},
+               {"partition", written.place.partition},
+               {"how", std::string(WriteOpName(written.op))},
+               {"added", Text(Rows(written.added.begin(), written.added.end()))},
+               {"removed", Text(Rows(written.removed.begin(), written.removed.end()))}});
+  }
   ++counts_.writes;
+  txns_[txn].touched.insert(written.place);
   txns_[txn].writes.push_back(std::move(written));
 }
 
 void History::Discarded(TxnId txn, TableId table) {
+  log_.Note("discarded", {{"txn", txn.value()}, {"table", table.value()}});
   std::erase_if(txns_[txn].writes,
                 [table](const Written& written) { return written.place.table == table; });
 }
@@ -86,6 +98,7 @@ void History::Discarded(TxnId txn, TableId table) {
 void History::Drops(TxnId txn, TableId table) { txns_[txn].drops.insert(table); }
 
 void History::Refreshed(TxnId id, CommitSeq snapshot, CommitSeq at_least) {
+  log_.Note("refreshed", {{"txn", id.value()}, {"snapshot", snapshot.value()}});
   Txn* const txn = Find(id);
   if (txn == nullptr) return;
   if (txn->handed_out && !snapshot.is_none() && snapshot != txn->snapshot) {
@@ -99,6 +112,7 @@ void History::Refreshed(TxnId id, CommitSeq snapshot, CommitSeq at_least) {
 }
 
 void History::ToldCommitted(TxnId id, CommitSeq seq) {
+  log_.Note("told committed", {{"txn", id.value()}, {"seq", seq.value()}});
   Txn* const txn = Find(id);
   if (txn == nullptr) return;
   ++counts_.told_committed;
@@ -115,6 +129,7 @@ void History::ToldCommitted(TxnId id, CommitSeq seq) {
 }
 
 void History::ToldAborted(TxnId id) {
+  log_.Note("told aborted", {{"txn", id.value()}});
   Txn* const txn = Find(id);
   if (txn == nullptr) return;
   txn->told_aborted = true;
@@ -129,6 +144,7 @@ void History::ToldAborted(TxnId id) {
 }
 
 void History::LostTo(TxnId id, TxnId winner) {
+  log_.Note("lost", {{"txn", id.value()}, {"winner", winner.value()}});
   ++counts_.conflicts;
   const Txn* const txn = Find(id);
   const Txn* const other = Find(winner);
@@ -150,6 +166,9 @@ void History::LostTo(TxnId id, TxnId winner) {
 void History::AbortOnly(TxnId txn, CommitSeq since) { txns_[txn].abort_only = since; }
 
 void History::Ended(TxnId id, const TxnOutcome& outcome) {
+  log_.Note(
+      "ended",
+      {{"txn", id.value()}, {"seq", outcome.seq.value()}, {"committed", outcome.committed()}});
   Txn& txn = txns_[id];
   txn.ended = outcome;
   ++(txn.committed() ? counts_.committed : counts_.aborted);
@@ -245,6 +264,8 @@ void History::CheckDrops(TxnId id, const Txn& txn) {
 // ---- write ids ----
 
 void History::Allocated(TxnId txn, TableId table, WriteId write_id) {
+  log_.Note("allocated",
+            {{"txn", txn.value()}, {"table", table.value()}, {"writeId", write_id.value()}});
   if (Txn* const known = Find(txn)) known->handed_out = true;
   const auto [it, fresh] = write_ids_.emplace(std::pair(table, write_id), txn);
   if (!fresh && it->second != txn) {
@@ -259,6 +280,10 @@ void History::Allocated(TxnId txn, TableId table, WriteId write_id) {
 // ---- snapshots ----
 
 void History::Listed(TxnId id, const WriteIdSnapshot& list) {
+  if (log_.on()) {
+    log_.Note("listed",
+              {{"txn", id.value()}, {"seq", list.seq.value()}, {"list", FormatWriteIdList(list)}});
+  }
   Txn* const txn = Find(id);
   if (txn == nullptr) return;
   ++counts_.lists;
@@ -309,8 +334,8 @@ void History::SawPartitions(TxnId id, TableId table, std::set<std::string> parti
   Txn* const txn = Find(id);
   if (txn == nullptr || txn->snapshot.is_none()) return;
   std::set<std::string> own;
-  for (const Written& written : txn->writes) {
-    if (written.place.table == table) own.insert(written.place.partition);
+  for (const Place& place : txn->touched) {
+    if (place.table == table) own.insert(place.partition);
   }
   std::erase_if(partitions, [&](const std::string& name) { return own.contains(name); });
   const auto [it, fresh] = txn->partitions.emplace(table, partitions);
@@ -350,6 +375,14 @@ Rows History::RowsAt(const Place& place, CommitSeq seq) const {
 }
 
 void History::Read(TxnId txn, CommitSeq snapshot, const Place& place, const Rows& rows) {
+  if (log_.on()) {
+    log_.Note("read",
+              {{"txn", txn.value()},
+               {"snapshot", snapshot.value()},
+               {"table", place.table.value()},
+               {"partition", place.partition},
+               {"rows", Text(rows)}});
+  }
   ++counts_.reads;
   counts_.rows_read += static_cast<int64_t>(rows.size());
   Rows expected = RowsAt(place, snapshot);

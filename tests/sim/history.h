@@ -14,6 +14,7 @@
 #include "storage/model/lock.h"
 #include "storage/model/snapshot.h"
 #include "storage/model/txn.h"
+#include "tests/sim/history_log.h"
 #include "tests/sim/lock_rules.h"
 #include "tests/sim/snapshot_model.h"
 #include "tests/sim/truth.h"
@@ -52,6 +53,8 @@ class History {
   using Report = std::function<void(const std::string&)>;
   explicit History(Report report) : report_(std::move(report)) {}
 
+  // Takes all that is told here, in JSON lines.
+  HistoryLog& log() { return log_; }
   // What the units said about ids: filled by Truth.
   SnapshotModel& model() { return model_; }
 
@@ -114,6 +117,24 @@ class History {
   void TakenAway(LockId lock);
   bool WasTakenAway(LockId lock) const { return taken_away_.contains(lock); }
 
+  // ---- views and compactions ----
+
+  // It was told that it alone rebuilds the view, as long as its lease lasts by its own clock.
+  void Rebuilds(const std::string& view, TxnId txn, std::function<bool()> in_force);
+  // What became of a source since a list of it, as a client was told.
+  struct Change {
+    bool unknown = false, unchanged = false, rows_changed = false, compacted = false;
+    std::set<int64_t> now_visible;
+  };
+  void Changed(TxnId txn,
+               CommitSeq snapshot,
+               const WriteIdSnapshot& built_from,
+               const Change& told);
+  // All outputs of the compaction under `txn` have their names.
+  void Merged(TxnId txn) { merged_.insert(txn); }
+  // A unit made them visible.
+  void Published(TableId table, TxnId txn, CommitSeq seq);
+
   // What clients gave it to ask is not asked any more.
   void LetGo();
 
@@ -138,6 +159,7 @@ class History {
     std::optional<CommitSeq> abort_only;  // since this unit
     bool handed_out = false;              // a list or a write id: its snapshot stays
     std::set<TableId> drops;
+    std::set<Place> touched;  // it wrote there, though it may be void by now
     std::map<TableId, std::set<std::string>> partitions;
 
     bool committed() const { return ended && ended->committed(); }
@@ -161,6 +183,7 @@ class History {
   bool OwnWrites(TxnId id, const Place& place, Rows& rows) const;
 
   const Report report_;
+  HistoryLog log_;
   SnapshotModel model_;
   CommitSeq acknowledged_;
   std::map<TxnId, Txn> txns_;
@@ -169,6 +192,9 @@ class History {
   std::map<Place, std::vector<Commit>> commits_;  // by sequence
   std::map<LockId, Hold> holds_;
   std::set<LockId> taken_away_;
+  std::map<std::string, Hold> rebuilds_;    // by view
+  std::map<TableId, CommitSeq> published_;  // the newest
+  std::set<TxnId> merged_;
   Counts counts_;
 };
 

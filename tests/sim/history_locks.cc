@@ -12,6 +12,13 @@ void History::Granted(LockId lock,
                       TxnId txn,
                       std::vector<HeldLock> held,
                       std::function<bool()> in_force) {
+  for (const HeldLock& one : held) {
+    log_.Note("granted",
+              {{"lock", lock.value()},
+               {"txn", txn.value()},
+               {"kind", std::string(LockKindName(one.kind))},
+               {"what", one.resource.ToString()}});
+  }
   if (taken_away_.contains(lock) || !in_force()) return;
   // Others ended it while the grant was on its way.
   if (const Txn* const owner = Find(txn); owner != nullptr && owner->ended) return;
@@ -41,18 +48,25 @@ void History::Granted(LockId lock,
 
 void History::LetGo() {
   holds_.clear();
+  rebuilds_.clear();
   for (auto& [id, txn] : txns_) txn.lease_lasts = nullptr;
 }
 
-void History::Released(LockId lock) { holds_.erase(lock); }
+void History::Released(LockId lock) {
+  log_.Note("released", {{"lock", lock.value()}});
+  holds_.erase(lock);
+}
 
 void History::TakenAway(LockId lock) {
+  log_.Note("taken away", {{"lock", lock.value()}});
   holds_.erase(lock);
   taken_away_.insert(lock);
 }
 
 void History::ReleasedAll(TxnId txn) {
-  std::erase_if(holds_, [txn](const auto& entry) { return entry.second.txn == txn; });
+  const auto is_its_own = [txn](const auto& entry) { return entry.second.txn == txn; };
+  std::erase_if(holds_, is_its_own);
+  std::erase_if(rebuilds_, is_its_own);
 }
 
 }  // namespace skep::sim

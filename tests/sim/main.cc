@@ -2,17 +2,23 @@
 //
 //   skep_sim --seeds 1-300 --minutes 20 --shard 0/2
 //   skep_sim --seed 17 --minutes 20 --trace
+//   skep_sim --seed 17 --seconds 90 --without raw,view --history FILE
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "storage/base/log.h"
 #include "storage/base/text.h"
+#include "tests/sim/shrink.h"
 #include "tests/sim/world.h"
 #include "tests/testing/temp_dir.h"
 
@@ -24,9 +30,12 @@ struct Arguments {
   uint64_t last = 1;
   uint64_t shard = 0;
   uint64_t shards = 1;
-  int64_t minutes = 20;
+  std::chrono::seconds length{1200};
+  std::set<std::string> without;
+  std::string history;  // empty: nowhere
   bool trace = false;
   bool summary = false;
+  bool shrink = true;
 };
 
 template <class Number>
@@ -42,6 +51,11 @@ bool ParsePair(std::string_view text, char separator, Number& first, Number& sec
          Parse(text.substr(at + 1), second);
 }
 
+bool ParseKinds(std::string_view text, std::set<std::string>& kinds) {
+  for (const std::string_view kind : SplitText(text, ',')) kinds.emplace(kind);
+  return std::ranges::includes(KindsOfActors(), kinds);
+}
+
 bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
@@ -54,6 +68,10 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
       arguments.summary = true;
       continue;
     }
+    if (name == "--no-shrink") {
+      arguments.shrink = false;
+      continue;
+    }
     bool good = false;
     if (name == "--seed") {
       good = Parse(value, arguments.first);
@@ -62,8 +80,15 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
       good = ParsePair(value, '-', arguments.first, arguments.last);
     } else if (name == "--shard") {
       good = ParsePair(value, '/', arguments.shard, arguments.shards) && arguments.shards > 0;
-    } else if (name == "--minutes") {
-      good = Parse(value, arguments.minutes);
+    } else if (name == "--minutes" || name == "--seconds") {
+      int64_t number = 0;
+      good = Parse(value, number);
+      arguments.length = std::chrono::seconds(name == "--minutes" ? 60 * number : number);
+    } else if (name == "--history") {
+      arguments.history = value;
+      good = !value.empty();
+    } else if (name == "--without") {
+      good = ParseKinds(value, arguments.without);
     }
     if (!good) return false;
     ++i;
@@ -73,13 +98,61 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
 
 using Figures = std::map<std::string, int64_t>;
 
-bool RunSeed(uint64_t seed, const Arguments& arguments, Figures& figures) {
-  const testing::TempDir dir = testing::TempDir::InMemory();
+std::string Joined(const std::set<std::string>& kinds) {
+  std::string text;
+  for (const std::string& kind : kinds) text += (text.empty() ? "" : ",") + kind;
+  return text;
+}
+
+std::string CommandOf(uint64_t seed,
+                      std::chrono::seconds length,
+                      const std::set<std::string>& without) {
+  std::string text = fmt::format("skep_sim --seed {} --seconds {}", seed, length.count());
+  if (!without.empty()) text += " --without " + Joined(without);
+  return text;
+}
+
+WorldOptions OptionsOf(uint64_t seed,
+                       std::chrono::seconds length,
+                       const std::set<std::string>& without,
+                       const testing::TempDir& dir) {
   WorldOptions options;
   options.seed = seed;
-  options.length = std::chrono::minutes(arguments.minutes);
-  options.trace = arguments.trace;
+  options.length = length;
+  options.without = without;
   options.data_dir = dir.path();
+  return options;
+}
+
+RunOutcome OutcomeOf(const World& world) {
+  return {world.failure(), std::chrono::ceil<std::chrono::seconds>(world.failed_at())};
+}
+
+// For at most a minute.
+void TryWithLess(uint64_t seed, const Arguments& arguments, const RunOutcome& failed) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto again = [seed](std::chrono::seconds length, const std::set<std::string>& without) {
+    const testing::TempDir dir = testing::TempDir::InMemory();
+    World world(OptionsOf(seed, length, without, dir));
+    world.Run();
+    return OutcomeOf(world);
+  };
+  const Shrunk shrunk = Shrink(arguments.length, failed, again, [begin] {
+    return std::chrono::steady_clock::now() - begin < std::chrono::minutes(1);
+  });
+  std::cout << "with less: " << CommandOf(seed, shrunk.length, shrunk.without)
+            << "\nit fails: " << shrunk.failure << std::endl;
+}
+
+bool RunSeed(uint64_t seed, const Arguments& arguments, Figures& figures) {
+  const testing::TempDir dir = testing::TempDir::InMemory();
+  WorldOptions options = OptionsOf(seed, arguments.length, arguments.without, dir);
+  options.trace = arguments.trace;
+  std::ofstream history;
+  if (!arguments.history.empty()) {
+    history.open(arguments.history, std::ios::trunc);
+    options.history = &history;
+  }
   const auto begin = std::chrono::steady_clock::now();
   World world(options);
   world.Run();
@@ -93,16 +166,21 @@ bool RunSeed(uint64_t seed, const Arguments& arguments, Figures& figures) {
   if (!arguments.trace) {
     for (const std::string& step : world.LastSteps()) std::cout << step << "\n";
   }
-  std::cout << "seed " << seed << " fails: " << world.failure() << "\nrun again: skep_sim --seed "
-            << seed << " --minutes " << arguments.minutes << " --trace" << std::endl;
+  std::cout << "seed " << seed << " fails: " << world.failure()
+            << "\nrun again: " << CommandOf(seed, arguments.length, arguments.without)
+            << " --trace --history FILE" << std::endl;
+  if (arguments.shrink && !arguments.trace && arguments.without.empty()) {
+    TryWithLess(seed, arguments, OutcomeOf(world));
+  }
   return false;
 }
 
 int Main(int argc, char** argv) {
   Arguments arguments;
   if (!ParseArguments(argc, argv, arguments)) {
-    std::cerr << "usage: skep_sim (--seed N | --seeds FIRST-LAST) [--shard I/N] [--minutes M] "
-                 "[--trace] [--summary]\n";
+    std::cerr << "usage: skep_sim (--seed N | --seeds FIRST-LAST) [--shard I/N] [--minutes M | "
+                 "--seconds S] [--without KIND,…] [--history FILE] [--trace] [--summary] "
+                 "[--no-shrink]\n";
     return 2;
   }
   // A store that dies in the middle warns of it: here that is the normal case.
@@ -120,8 +198,8 @@ int Main(int argc, char** argv) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   for (const auto& [what, times] : figures) std::cout << what << ": " << times << "\n";
-  std::cout << runs << " runs of " << arguments.minutes << " simulated minutes in " << took.count()
-            << " s, nothing wrong" << std::endl;
+  std::cout << runs << " runs of " << arguments.length.count() << " simulated seconds in "
+            << took.count() << " s, nothing wrong" << std::endl;
   return 0;
 }
 

@@ -60,6 +60,10 @@ void Network::Deliver(const FlightPtr& flight,
   arrival.method = method;
   arrival.bytes = std::move(bytes);
   arrival.deadline = deadline;
+  arrival.decided = [link = flight->link](MonoTime when) {
+    if (link->first_decided == MonoTime()) link->first_decided = when;
+    link->decided = when;
+  };
   arrival.answer = [this, flight](grpc::Status status, std::string answer) {
     in_daemon_.erase(flight->call);
     flight->call = 0;

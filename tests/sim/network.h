@@ -15,6 +15,8 @@ struct Link {
   std::shared_ptr<Process> process;  // the client's
   MonoTime cut_until{};              // nothing passes
   bool dead = false;                 // the client is gone: its calls end at once
+  MonoTime first_decided{};          // when the daemon decided a call of it, since this was reset
+  MonoTime decided{};                // likewise, the newest
 };
 
 // Calls between clients and the daemon: each takes its time; requests and answers get lost; a

@@ -85,7 +85,13 @@ void LockOutside(RawWire& wire) {
   const auto answer = wire.Call(std::move(request), milliseconds(dice.Between(300, 10'000)));
   if (!answer.ok() || answer->state() == v1::LOCK_STATE_NOT_ACQUIRED) return;
   const LockId lock(answer->lock_id());
-  if (answer->state() == v1::LOCK_STATE_ACQUIRED) {
+  v1::LockState state = answer->state();
+  if (state == v1::LOCK_STATE_WAITING && dice.OneIn(2)) {
+    const auto decided = WatchLock(wire, lock, seconds(8));
+    if (decided && decided->state() == v1::LOCK_STATE_ACQUIRED) state = decided->state();
+  }
+  // By the watch it is granted long after it was sent; then how long it lasts is not known.
+  if (state == v1::LOCK_STATE_ACQUIRED && answer->state() == state) {
     // Its lease is the server's own: never shorter than the shortest that a run chooses.
     history.Granted(lock, TxnId(), held, [until = sent + seconds(10), &clock = wire.world.clock()] {
       return clock.MonoNow() < until;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/loop/session_rules.h"
 #include "storage/model/errors.h"
 
 namespace skep::sim {
@@ -163,7 +164,24 @@ bool RawSession::WaitForNotice(int64_t operation, Nanos time, v1::SessionNotice&
   return true;
 }
 
-bool RawSession::Fence() {
+int64_t RawSession::Post(Operations operations) {
+  const int64_t first = next_;
+  if (connection_ == nullptr || over_) Connect();
+  std::vector<int64_t> numbers;
+  for (v1::SessionOperation& operation : operations) {
+    operation.set_number(next_++);
+    numbers.push_back(operation.number());
+    open_[operation.number()] = std::move(operation);
+  }
+  if (!lost_ && connection_ != nullptr) Send(numbers, false);
+  return first;
+}
+
+std::string RawSession::RequestIdOf(int64_t number) const {
+  return loop::OperationRequestId(id_, number);
+}
+
+std::optional<int64_t> RawSession::Fence() {
   auto response = std::make_shared<v1::FenceSessionResponse>();
   auto request = std::make_shared<v1::FenceSessionRequest>();
   request->set_session_id(id_);
@@ -172,13 +190,14 @@ bool RawSession::Fence() {
                                                 request,
                                                 response,
                                                 wire_.world.clock().MonoNow() + seconds(10));
-  if (!status.ok()) return false;
+  if (!status.ok()) return std::nullopt;
   lost_ = true;
   if (response->known() && response->next_number() > next_) {
     wire_.world.Fail(fmt::format(
         "{} operations were taken of {} that were sent", response->next_number() - 1, next_ - 1));
   }
-  return true;
+  if (!response->known()) return std::nullopt;
+  return response->next_number();
 }
 
 void RawSession::End() {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,8 +35,13 @@ class RawSession {
 
   // The stream ends; the session goes on with the next call.
   void BreakOff() { connection_.reset(); }
-  // By a unary call: nothing that was sent is executed from now on. False: nobody answered.
-  bool Fence();
+  // All in one message, and nobody waits for the answers. The number of the first.
+  int64_t Post(Operations operations);
+  // By a unary call: nothing that was sent is executed from now on, but for what was taken, all
+  // below the answer. None: nobody answered, or the session is not known any more.
+  std::optional<int64_t> Fence();
+  // The request id of a call that stands for the operation.
+  std::string RequestIdOf(int64_t number) const;
   // Nothing follows.
   void End();
 

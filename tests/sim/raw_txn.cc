@@ -55,11 +55,20 @@ void RawTxn::Lock(const World::TableSpec& table) {
   request.set_no_wait(dice().OneIn(2));
   const auto answer = Call(std::move(request), milliseconds(dice().Between(300, 20'000)));
   if (!answer.ok()) return Say("gets no lock: " + MessageOf(answer.status()));
-  if (answer->state() != v1::LOCK_STATE_ACQUIRED) return;
   const LockId lock(answer->lock_id());
+  bool stale = answer->snapshot_stale();
+  v1::LockState state = answer->state();
+  if (state == v1::LOCK_STATE_WAITING && dice().OneIn(2)) {
+    const auto decided = WatchLock(wire_, lock, seconds(20));
+    if (decided) state = decided->state();
+    if (decided) stale = decided->snapshot_stale();
+    // ABORTED: by a verdict or the deadlock that it was the victim of; nobody commits it any more.
+    if (state == v1::LOCK_STATE_ABORTED) history().ToldAborted(id_);
+  }
+  if (state != v1::LOCK_STATE_ACQUIRED) return;
   locks_.push_back(lock);
   history().Granted(lock, id_, held, [lease = lease_] { return lease->Check().ok(); });
-  if (answer->snapshot_stale()) Refresh();
+  if (stale) Refresh();
 }
 
 // refused while the transaction is open.
@@ -154,9 +163,9 @@ void RawTxn::LookAtPartitions(const World::TableSpec& table) {
                           {answer->partitions().begin(), answer->partitions().end()});
 }
 
-const RawTxn::Known* RawTxn::Learn(const World::TableSpec& spec) {
+const RawTxn::Known* RawTxn::Learn(const World::TableSpec& spec, bool keeps) {
   const auto cached = known_.find(spec.name);
-  if (cached != known_.end() && dice().OneIn(2)) return &cached->second;
+  if (cached != known_.end() && (keeps || dice().OneIn(2))) return &cached->second;
   v1::GetTableRequest get;
   SetName(spec.name, get.mutable_name());
   get.set_txn_id(id_.value());
@@ -188,8 +197,10 @@ const RawTxn::Known* RawTxn::Learn(const World::TableSpec& spec) {
 
 // ---- rows ----
 
-std::optional<Rows> RawTxn::Read(const World::TableSpec& spec, const std::string& partition) {
-  const Known* const known = Learn(spec);
+std::optional<Rows> RawTxn::Read(const World::TableSpec& spec,
+                                 const std::string& partition,
+                                 bool keeps) {
+  const Known* const known = Learn(spec, keeps);
   if (known == nullptr) return std::nullopt;
   const WriteIdSnapshot list = known->list;
   const Place place{list.table_id, partition};

@@ -20,17 +20,24 @@ class RawTxn {
       : wire_(wire), id_(id), lease_(std::move(lease)), snapshot_(snapshot) {}
 
   TxnId id() const { return id_; }
+  const std::shared_ptr<client::Lease>& lease() const { return lease_; }
   // Something, on any table.
   void Step();
   void End();
 
- private:
+  // What it needs to read the table, which it names by this; null where it gets none. Known lists
+  // serve on: always where `keeps`.
   struct Known {
     WriteIdSnapshot list;
     TxnSnapshot txns;
     std::string location;
   };
+  const Known* Learn(const World::TableSpec& spec, bool keeps = false);
+  std::optional<Rows> Read(const World::TableSpec& spec,
+                           const std::string& partition,
+                           bool keeps = false);
 
+ private:
   World& world() { return wire_.world; }
   History& history() { return wire_.world.history(); }
   Dice& dice() { return wire_.dice(); }
@@ -47,9 +54,6 @@ class RawTxn {
   void Reallocate(const World::TableSpec& table);
   void NameAll();
   void LookAtPartitions(const World::TableSpec& table);
-  // What it needs to read the table; null where it gets none.
-  const Known* Learn(const World::TableSpec& spec);
-  std::optional<Rows> Read(const World::TableSpec& spec, const std::string& partition);
   void Write(const World::TableSpec& spec);
   void WriteFiles(const World::TableSpec& spec, const std::string& location, Written written);
   void Declare(const World::TableSpec& spec, const std::string& partition, WriteOp op);

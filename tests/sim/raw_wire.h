@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,6 +32,18 @@ struct RawWire {
     return answer;
   }
 
+  // A method that no class of the library knows by its request.
+  template <class Response, class Request>
+  std::shared_ptr<Response> Ask(const std::string& method, Request request) {
+    auto response = std::make_shared<Response>();
+    const absl::Status status = caller.Call("/skep.v1." + method,
+                                            std::make_shared<Request>(std::move(request)),
+                                            response,
+                                            world.clock().MonoNow() + std::chrono::seconds(6));
+    CheckRefusal(world, actor.name(), status);
+    return status.ok() ? response : nullptr;
+  }
+
   World& world;
   Actor& actor;
   ClientLife life;
@@ -42,5 +56,7 @@ void SetName(const TableName& name, v1::TableName* to);
 HeldLock AddComponent(RawWire& wire,
                       const World::TableSpec& table,
                       v1::AcquireLocksRequest& request);
+// How the request, which waits, was decided; none: it was not in that time.
+std::optional<v1::WatchLockResponse> WatchLock(RawWire& wire, LockId lock, Nanos time);
 
 }  // namespace skep::sim

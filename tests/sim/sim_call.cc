@@ -29,6 +29,7 @@ void SimCall::Send() {
 }
 
 loop::Verdict SimCall::Decide(state::State& state, state::Now now, state::Unit& unit) {
+  if (arrival_.decided) arrival_.decided(now.mono);
   loop::CallContext context{*this, core_, state, now, unit};
   return method_.run(context);
 }

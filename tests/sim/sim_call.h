@@ -21,6 +21,7 @@ struct Arrival {
   std::string bytes;
   MonoTime deadline{};
   absl::AnyInvocable<void(grpc::Status, std::string)> answer;
+  std::function<void(MonoTime)> decided;  // may be null
 };
 
 // What GrpcCall is in production: one unary call in the hands of the loop.

@@ -1,7 +1,5 @@
 #include "tests/sim/sim_disk.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -15,109 +13,17 @@ constexpr int64_t kSector = 512;
 
 absl::Status Off() { return absl::InternalError("the machine stands still"); }
 
-absl::Status NotThere(const std::string& path) { return absl::NotFoundError(path + " is absent"); }
-
-absl::Status Taken(const std::string& path) {
-  return MakeError(ErrorReason::kAlreadyExists, path + " exists", {{"path", path}});
-}
-
-absl::Status NoRoom(const std::string& what) {
-  return MakeError(ErrorReason::kStorageUnwritable, what + ": no room", {{"errno", "ENOSPC"}});
-}
-
 absl::Status SyncFailed() {
   return MakeError(ErrorReason::kInternal, "the disk failed a sync", {{"errno", "EIO"}});
 }
-
-absl::Status ReadBytes(SimDisk& disk,
-                       const DiskFile& file,
-                       const std::string& path,
-                       int64_t offset,
-                       int64_t length,
-                       void* out) {
-  SKEP_RETURN_IF_ERROR(disk.Step());
-  const auto size = static_cast<int64_t>(file.data.size());
-  if (offset < 0 || length < 0 || offset + length > size) {
-    return MakeError(ErrorReason::kCorruptFile, path + " ends too soon", {{"path", path}});
+// Bytes [from, to) of the file as they were before the write.
+void TakeBack(DiskFile& file, const DiskFile::Undo& undo, int64_t from, int64_t to) {
+  for (int64_t i = from; i < to; ++i) {
+    const int64_t at = i - undo.offset;
+    const bool had = at < static_cast<int64_t>(undo.old.size());
+    file.data[static_cast<size_t>(i)] = had ? undo.old[static_cast<size_t>(at)] : '\0';
   }
-  if (length > 0) {
-    ::memcpy(out, file.data.data() + offset, static_cast<size_t>(length));
-  }
-  return absl::OkStatus();
 }
-
-class Reader final : public fs::RandomAccessFile {
- public:
-  Reader(SimDisk& disk, std::string path, SimDisk::FilePtr file)
-      : disk_(disk), path_(std::move(path)), file_(std::move(file)) {}
-  int64_t size() const override { return static_cast<int64_t>(file_->data.size()); }
-  const std::string& path() const override { return path_; }
-  absl::Status ReadAt(int64_t offset, int64_t length, void* out) const override {
-    return ReadBytes(disk_, *file_, path_, offset, length, out);
-  }
-
- private:
-  SimDisk& disk_;
-  const std::string path_;
-  const SimDisk::FilePtr file_;
-};
-
-class Writer final : public fs::WritableFile {
- public:
-  Writer(SimDisk& disk, std::string path, SimDisk::FilePtr file)
-      : disk_(disk), path_(std::move(path)), file_(std::move(file)) {}
-  ~Writer() override {
-    // A machine that stands still removes nothing.
-    if (!closed_ && disk_.on()) disk_.Unlink(path_);
-  }
-  absl::Status Append(std::string_view bytes) override {
-    SKEP_RETURN_IF_ERROR(broken_);
-    if (disk_.full()) return broken_ = NoRoom(path_);
-    return broken_ = disk_.Write(*file_, size(), bytes);
-  }
-  int64_t size() const override { return static_cast<int64_t>(file_->data.size()); }
-  absl::Status Sync() override {
-    SKEP_RETURN_IF_ERROR(broken_);
-    return broken_ = disk_.Sync(*file_);
-  }
-  absl::Status Close() override {
-    SKEP_RETURN_IF_ERROR(Sync());
-    closed_ = true;
-    return absl::OkStatus();
-  }
-
- private:
-  SimDisk& disk_;
-  const std::string path_;
-  const SimDisk::FilePtr file_;
-  bool closed_ = false;
-  absl::Status broken_;
-};
-
-class InPlace final : public fs::InPlaceFile {
- public:
-  InPlace(SimDisk& disk, std::string path, SimDisk::FilePtr file)
-      : disk_(disk), path_(std::move(path)), file_(std::move(file)) {}
-  int64_t size() const override { return static_cast<int64_t>(file_->data.size()); }
-  const std::string& path() const override { return path_; }
-  absl::Status ReadAt(int64_t offset, int64_t length, void* out) const override {
-    return ReadBytes(disk_, *file_, path_, offset, length, out);
-  }
-  absl::Status WriteAt(int64_t offset, std::string_view bytes) override {
-    SKEP_RETURN_IF_ERROR(broken_);
-    return broken_ = disk_.Write(*file_, offset, bytes);
-  }
-  absl::Status SyncData() override {
-    SKEP_RETURN_IF_ERROR(broken_);
-    return broken_ = disk_.Sync(*file_);
-  }
-
- private:
-  SimDisk& disk_;
-  const std::string path_;
-  const SimDisk::FilePtr file_;
-  absl::Status broken_;
-};
 
 }  // namespace
 
@@ -142,7 +48,7 @@ absl::Status SimDisk::Step() {
 void SimDisk::Heal() {
   stop_at_ = -1;
   stopped_ = nullptr;
-  fail_sync_ = false;
+  fail_sync_.reset();
   full_ = false;
 }
 
@@ -150,24 +56,11 @@ void SimDisk::Start(Loss loss) {
   on_ = true;
   stop_at_ = -1;
   stopped_ = nullptr;
-  fail_sync_ = false;
+  fail_sync_.reset();
   if (loss == Loss::kProcess) return;
   TearNames();
   for (auto& [path, file] : files_) TearWrites(*file);
 }
-
-namespace {
-
-// Bytes [from, to) of the file as they were before the write.
-void TakeBack(DiskFile& file, const DiskFile::Undo& undo, int64_t from, int64_t to) {
-  for (int64_t i = from; i < to; ++i) {
-    const int64_t at = i - undo.offset;
-    const bool had = at < static_cast<int64_t>(undo.old.size());
-    file.data[static_cast<size_t>(i)] = had ? undo.old[static_cast<size_t>(at)] : '\0';
-  }
-}
-
-}  // namespace
 
 // From the newest write back: a sector whose write is kept hides what older ones did to it.
 void SimDisk::TearWrites(DiskFile& file) {
@@ -255,6 +148,13 @@ absl::Status SimDisk::Write(DiskFile& file, int64_t offset, std::string_view byt
   return absl::OkStatus();
 }
 
+bool SimDisk::Grow(int64_t bytes) {
+  if (!full_) return true;
+  if (bytes > room_) return false;
+  room_ -= bytes;
+  return true;
+}
+
 void SimDisk::Truncate(DiskFile& file, int64_t size) {
   const auto before = static_cast<int64_t>(file.data.size());
   if (size < before) {
@@ -266,9 +166,10 @@ void SimDisk::Truncate(DiskFile& file, int64_t size) {
   file.data.resize(static_cast<size_t>(size), '\0');
 }
 
-absl::Status SimDisk::Sync(DiskFile& file) {
+absl::Status SimDisk::Sync(DiskFile& file, const std::string& path) {
   SKEP_RETURN_IF_ERROR(Step());
-  if (std::exchange(fail_sync_, false)) {
+  if (fail_sync_ && path.ends_with(*fail_sync_)) {
+    fail_sync_.reset();
     ++failed_syncs_;
     CallClean(file);
     return SyncFailed();
@@ -313,123 +214,6 @@ void SimDisk::CallClean(DiskFile& file) {
 
 void SimDisk::SyncName(const std::string& path) {
   std::erase_if(names_, [&](const NameChange& change) { return change.path == path; });
-}
-
-// ---- the port ----
-
-absl::StatusOr<std::vector<fs::DirEntry>> SimDisk::List(const std::string& dir) {
-  SKEP_RETURN_IF_ERROR(Step());
-  if (!directories_.contains(dir)) return NotThere(dir);
-  const std::string prefix = dir == "/" ? dir : dir + "/";
-  std::vector<fs::DirEntry> entries;
-  const auto add = [&](const std::string& path, fs::EntryKind kind) {
-    const std::string name = path.substr(prefix.size());
-    if (!name.empty() && name.find('/') == std::string::npos) entries.push_back({name, kind});
-  };
-  for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix);
-       ++it) {
-    add(it->first, fs::EntryKind::kFile);
-  }
-  for (auto it = directories_.lower_bound(prefix);
-       it != directories_.end() && it->starts_with(prefix);
-       ++it) {
-    add(*it, fs::EntryKind::kDirectory);
-  }
-  std::ranges::sort(entries, {}, [](const fs::DirEntry& entry) { return entry.name; });
-  return entries;
-}
-
-absl::StatusOr<fs::FileInfo> SimDisk::Stat(const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  if (directories_.contains(path)) return fs::FileInfo{fs::EntryKind::kDirectory, 0, {}};
-  const FilePtr file = Find(path);
-  if (file == nullptr) return NotThere(path);
-  return fs::FileInfo{fs::EntryKind::kFile, static_cast<int64_t>(file->data.size()), {}};
-}
-
-absl::StatusOr<std::unique_ptr<fs::RandomAccessFile>> SimDisk::OpenForRead(
-    const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  FilePtr file = Find(path);
-  if (file == nullptr) return NotThere(path);
-  return std::make_unique<Reader>(*this, path, std::move(file));
-}
-
-absl::StatusOr<std::unique_ptr<fs::WritableFile>> SimDisk::Create(const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  if (Exists(path)) return Taken(path);
-  if (full_) return NoRoom(path);
-  return std::make_unique<Writer>(*this, path, Make(path));
-}
-
-absl::StatusOr<std::unique_ptr<fs::InPlaceFile>> SimDisk::OpenInPlace(const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  FilePtr file = Find(path);
-  if (file == nullptr) return NotThere(path);
-  return std::make_unique<InPlace>(*this, path, std::move(file));
-}
-
-absl::Status SimDisk::CreateDirectories(const std::string& dir) {
-  SKEP_RETURN_IF_ERROR(Step());
-  for (std::string path = dir; path != "/"; path = fs::ParentPath(path)) directories_.insert(path);
-  return absl::OkStatus();
-}
-
-absl::Status SimDisk::RenameNoReplace(const std::string& from, const std::string& to) {
-  SKEP_RETURN_IF_ERROR(Step());
-  if (!Exists(from)) return NotThere(from);
-  if (Exists(to)) return Taken(to);
-  if (const FilePtr file = Find(from)) {
-    Record(from, true);
-    Record(to);
-    files_.erase(from);
-    files_[to] = file;
-    return absl::OkStatus();
-  }
-  const std::string prefix = from + "/";
-  std::vector<std::pair<std::string, FilePtr>> moved;
-  for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix);) {
-    moved.emplace_back(it->first.substr(prefix.size()), it->second);
-    it = files_.erase(it);
-  }
-  for (auto& [name, file] : moved) files_[to + "/" + name] = std::move(file);
-  directories_.erase(from);
-  directories_.insert(to);
-  return absl::OkStatus();
-}
-
-absl::Status SimDisk::RemoveFile(const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  Unlink(path);
-  return absl::OkStatus();
-}
-
-absl::Status SimDisk::RemoveTree(const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  trees_removed_ += Exists(path);
-  Unlink(path);
-  const std::string prefix = path + "/";
-  for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix);) {
-    names_.push_back({it->first, it->second});
-    it = files_.erase(it);
-  }
-  std::erase_if(directories_,
-                [&](const std::string& dir) { return dir == path || dir.starts_with(prefix); });
-  return absl::OkStatus();
-}
-
-absl::Status SimDisk::SyncDirectory(const std::string& dir) {
-  SKEP_RETURN_IF_ERROR(Step());
-  ++syncs_;
-  std::erase_if(names_,
-                [&](const NameChange& change) { return fs::ParentPath(change.path) == dir; });
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> SimDisk::Canonical(const std::string& path) {
-  SKEP_RETURN_IF_ERROR(Step());
-  if (!Exists(path)) return NotThere(path);
-  return path;
 }
 
 }  // namespace skep::sim

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,10 +60,19 @@ class SimDisk final : public fs::FileSystem, public fs::InPlaceFiles {
   void Start(Loss loss);
   // The next sync of a file fails. What it was to carry is seen as before and called clean: only
   // what is written once more is carried by a later sync.
-  void FailNextSync() { fail_sync_ = true; }
-  // No room: nothing grows.
-  void SetFull(bool full) { full_ = full; }
+  // `of`: of a file whose path ends so.
+  void FailNextSync(std::string of = "") { fail_sync_ = std::move(of); }
+  // Only `room` bytes more: then nothing grows.
+  void SetFull(int64_t room) {
+    full_ = true;
+    room_ = room;
+  }
+  void SetRoomy() { full_ = false; }
   bool full() const { return full_; }
+  // Somebody gives back what he held of a full disk.
+  void GiveRoom(int64_t bytes) { room_ += bytes; }
+  // False: there is no room for so many bytes more.
+  bool Grow(int64_t bytes);
   // Nothing that was asked for above happens any more.
   void Heal();
   // A bug in the disk, for tests of the simulation: syncs say they are done and are not.
@@ -98,7 +108,7 @@ class SimDisk final : public fs::FileSystem, public fs::InPlaceFiles {
   void Unlink(const std::string& path);
   absl::Status Write(DiskFile& file, int64_t offset, std::string_view bytes);
   void Truncate(DiskFile& file, int64_t size);
-  absl::Status Sync(DiskFile& file);
+  absl::Status Sync(DiskFile& file, const std::string& path);
   // The name is durable, too.
   void SyncName(const std::string& path);
 
@@ -124,7 +134,8 @@ class SimDisk final : public fs::FileSystem, public fs::InPlaceFiles {
   std::vector<NameChange> names_;  // not durable, oldest first
   bool on_ = true;
   bool full_ = false;
-  bool fail_sync_ = false;
+  int64_t room_ = 0;
+  std::optional<std::string> fail_sync_;
   bool lies_ = false;
   int64_t calls_ = 0;
   int64_t syncs_ = 0;

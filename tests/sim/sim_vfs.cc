@@ -49,7 +49,7 @@ struct SimVfsHooks {
   static int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 at) {
     OpenFile& self = Of(file);
     const auto there = static_cast<int64_t>(self.file->data.size());
-    if (self.disk->full() && at + size > there) return SQLITE_FULL;
+    if (at + size > there && !self.disk->Grow(at + size - there)) return SQLITE_FULL;
     const std::string_view what(static_cast<const char*>(bytes), static_cast<size_t>(size));
     return self.disk->Write(*self.file, at, what).ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
   }
@@ -61,7 +61,7 @@ struct SimVfsHooks {
   }
   static int Sync(sqlite3_file* file, int) {
     OpenFile& self = Of(file);
-    if (!self.disk->Sync(*self.file).ok()) return SQLITE_IOERR_FSYNC;
+    if (!self.disk->Sync(*self.file, self.path).ok()) return SQLITE_IOERR_FSYNC;
     self.disk->SyncName(self.path);
     return SQLITE_OK;
   }

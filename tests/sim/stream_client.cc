@@ -35,7 +35,7 @@ class StreamClient {
         wire_.Think(milliseconds(700));
       }
       if (!session.lost()) {
-        dice().OneIn(2) ? session.End() : (void)session.Fence();
+        dice().OneIn(3) ? session.End() : FenceOff();
       }
       Forsake();
     }
@@ -190,6 +190,52 @@ class StreamClient {
     Abort();
   }
 
+  // what the fence did not find taken is never executed by the stream that it came too late
+  // for; sent again under its number it is done once, and so is what was taken.
+  void FenceOff() {
+    const bool commits = txn_ && !table_;
+    const std::string mark = fmt::format("{}-{}", wire_.actor.name(), ++marks_);
+    RawSession::Operations operations;
+    v1::SessionOperation open;
+    *open.mutable_open_transactions() = OpenRequest();
+    open.mutable_open_transactions()->set_user(mark);
+    operations.push_back(std::move(open));
+    if (commits) {
+      v1::SessionOperation commit;
+      commit.mutable_commit_transaction()->set_txn_id(txn_->value());
+      history().ReleasedAll(*txn_);
+      operations.push_back(std::move(commit));
+    }
+    const int64_t first = session_->Post(std::move(operations));
+    if (session_->lost()) return;
+    const std::optional<int64_t> taken = session_->Fence();
+    if (!taken) return;
+    world().Count("fences");
+    v1::OpenTransactionsRequest again = OpenRequest();
+    again.set_user(mark);
+    again.set_request_id(session_->RequestIdOf(first));
+    again.set_repeat(first < *taken);
+    if (dice().OneIn(2)) wire_.Call(std::move(again)).status().IgnoreError();
+    wire_.Think(seconds(3));
+    int64_t there = 0;
+    for (const auto& [id, row] : world().truth().state().txns) there += row.user == mark;
+    if (there > 1) {
+      world().Fail(fmt::format("operation {} was executed {} times over a fence", first, there));
+    }
+    if (!commits || first + 1 < *taken) return;
+    v1::GetTransactionRequest get;
+    get.set_txn_id(txn_->value());
+    const auto found = wire_.Call(std::move(get));
+    if (found.ok() && found->transaction().state() == v1::TRANSACTION_STATE_COMMITTED) {
+      world().Fail(
+          fmt::format("transaction {} was committed by operation {} behind a fence that "
+                      "had found {} taken",
+                      txn_->value(),
+                      first + 1,
+                      *taken - 1));
+    }
+  }
+
   void Write() {
     if (!table_) {
       spec_ = &dice().Pick(world().tables());
@@ -285,6 +331,7 @@ class StreamClient {
   const World::TableSpec* spec_ = nullptr;
   std::optional<TableId> table_;  // that it has a write id of
   WriteId write_id_;
+  int64_t marks_ = 0;
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "proto/wire/status_wire.h"
-#include "server/loop/sessions.h"
 
 namespace skep::sim {
 
@@ -39,17 +38,47 @@ class StreamNetwork::ClientEnd final : public client::SessionConnection {
 };
 
 std::unique_ptr<client::SessionConnection> SimConnector::Open(client::SessionEvents events) {
-  ++network_.streams_;
-  auto pair = std::make_shared<StreamNetwork::Pair>();
-  pair->link = link_;
+  StreamEvents heard;
+  heard.received = [received = std::move(events.received)](const std::string& bytes) {
+    v1::SessionResponse response;
+    response.ParseFromString(bytes);
+    received(std::move(response));
+  };
+  heard.written = std::move(events.written);
+  heard.ended = std::move(events.ended);
+  return std::make_unique<StreamNetwork::ClientEnd>(
+      network_, network_.Connect(Daemon::Door::kSession, link_, std::move(heard)));
+}
+
+SimWatch::SimWatch(StreamNetwork& network,
+                   std::shared_ptr<Link> link,
+                   Daemon::Door door,
+                   const google::protobuf::MessageLite& request,
+                   StreamEvents events)
+    : network_(network), pair_(network.Connect(door, std::move(link), std::move(events))) {
+  network_.Up(pair_, request.SerializeAsString());
+}
+
+SimWatch::~SimWatch() {
+  pair_->events = {};
+  network_.TellServer(pair_);
+}
+
+StreamNetwork::PairPtr StreamNetwork::Connect(Daemon::Door door,
+                                              std::shared_ptr<Link> link,
+                                              StreamEvents events) {
+  ++streams_;
+  auto pair = std::make_shared<Pair>();
+  pair->door = door;
+  pair->link = std::move(link);
   pair->events = std::move(events);
-  std::erase_if(network_.pairs_, [](const auto& known) { return known.expired(); });
-  network_.pairs_.push_back(pair);
-  if (!network_.daemon_.up()) {
+  std::erase_if(pairs_, [](const auto& known) { return known.expired(); });
+  pairs_.push_back(pair);
+  if (!daemon_.up()) {
     pair->over = true;
-    network_.TellClient(pair, absl::UnavailableError("nobody listens"), false);
+    TellClient(pair, absl::UnavailableError("nobody listens"), false);
   }
-  return std::make_unique<StreamNetwork::ClientEnd>(network_, std::move(pair));
+  return pair;
 }
 
 MonoTime StreamNetwork::Arrival(const PairPtr& pair, MonoTime before) {
@@ -85,7 +114,7 @@ void StreamNetwork::ArriveUp(const PairPtr& pair) {
     return TellClient(pair, absl::UnavailableError("nobody listens"), pair->server != nullptr);
   }
   if (pair->server == nullptr) {
-    pair->server = daemon_.OpenStream(loop::Sessions::kSession,
+    pair->server = daemon_.OpenStream(pair->door,
                                       [this, weak = std::weak_ptr<Pair>(pair)](SimStream::Out out) {
                                         if (const PairPtr alive = weak.lock())
                                           Down(alive, std::move(out));
@@ -112,9 +141,7 @@ void StreamNetwork::ArriveDown(const PairPtr& pair) {
     return TellClient(pair, wire::FromGrpc(*out.end), true);
   }
   daemon_.Taken(pair->server);
-  v1::SessionResponse response;
-  response.ParseFromString(out.bytes);
-  if (pair->events.received) pair->events.received(std::move(response));
+  if (pair->events.received) pair->events.received(out.bytes);
 }
 
 void StreamNetwork::Break(const PairPtr& pair) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +12,14 @@
 
 namespace skep::sim {
 
-// Session streams between clients and the daemon. Messages of one direction arrive in order, each
+// What a client hears of a stream.
+struct StreamEvents {
+  std::function<void(const std::string&)> received;
+  std::function<void()> written;
+  std::function<void(const absl::Status&, bool connected)> ended;
+};
+
+// Streams between clients and the daemon. Messages of one direction arrive in order, each
 // takes its time; a stream breaks before or after any message, or falls silent and nobody is told;
 // a client that stands still does not read. Confined to one thread.
 class StreamNetwork {
@@ -35,11 +43,13 @@ class StreamNetwork {
 
  private:
   friend class SimConnector;
+  friend class SimWatch;
   class ClientEnd;
   struct Pair {
     std::shared_ptr<Link> link;
-    client::SessionEvents events;  // none: the client's end is gone
-    Daemon::StreamPtr server;      // none: nothing has arrived yet, or its daemon is gone
+    Daemon::Door door = Daemon::Door::kSession;
+    StreamEvents events;       // none: the client's end is gone
+    Daemon::StreamPtr server;  // none: nothing has arrived yet, or its daemon is gone
     std::deque<std::string> up;
     std::deque<SimStream::Out> down;
     MonoTime up_at{};
@@ -50,6 +60,7 @@ class StreamNetwork {
   };
   using PairPtr = std::shared_ptr<Pair>;
 
+  PairPtr Connect(Daemon::Door door, std::shared_ptr<Link> link, StreamEvents events);
   void Up(const PairPtr& pair, std::string bytes);
   void ArriveUp(const PairPtr& pair);
   void Down(const PairPtr& pair, SimStream::Out out);
@@ -81,6 +92,26 @@ class SimConnector final : public client::SessionConnector {
  private:
   StreamNetwork& network_;
   const std::shared_ptr<Link> link_;
+};
+
+// A client's watch of something: one request, then whatever comes, until it hangs up.
+class SimWatch {
+ public:
+  SimWatch(StreamNetwork& network,
+           std::shared_ptr<Link> link,
+           Daemon::Door door,
+           const google::protobuf::MessageLite& request,
+           StreamEvents events);
+  ~SimWatch();
+  SimWatch(const SimWatch&) = delete;
+  SimWatch& operator=(const SimWatch&) = delete;
+
+  // Nothing has happened to it, whether its client knows or not.
+  bool sound() const { return !pair_->over && !pair_->silent && pair_->server != nullptr; }
+
+ private:
+  StreamNetwork& network_;
+  const StreamNetwork::PairPtr pair_;
 };
 
 }  // namespace skep::sim

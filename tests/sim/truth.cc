@@ -19,8 +19,14 @@ void Truth::Stored(const Effects& effects) {
   CheckCounters(before);
   NoteWriteIds(effects);
   if (model_ != nullptr) TellModel(effects);
-  NoteEnds(effects);
+  events_.Stored(state_.counters.seq, effects, NoteEnds(effects));
   CheckLocks();
+  if (!on_publish_) return;
+  for (const Effect& effect : effects) {
+    const auto* row = std::get_if<Put<CompactionRow>>(&effect);
+    const bool published = row != nullptr && row->row.state == CompactionState::kReadyForCleaning;
+    if (published && row->row.published_seq == state_.counters.seq) on_publish_(row->row);
+  }
 }
 
 void Truth::Unknown(const Effects& effects) {
@@ -106,7 +112,8 @@ void Truth::TellModel(const Effects& effects) {
   }
 }
 
-void Truth::NoteEnds(const Effects& effects) {
+std::map<TxnId, AbortCause> Truth::NoteEnds(const Effects& effects) {
+  std::map<TxnId, AbortCause> ended;
   for (const Effect& effect : effects) {
     if (const auto* put = std::get_if<Put<TxnRow>>(&effect)) {
       snapshots_[put->row.id] = put->row.snapshot_seq;
@@ -126,13 +133,17 @@ void Truth::NoteEnds(const Effects& effects) {
     } else {
       report_(fmt::format("transaction {} ended twice", end->id.value()));
     }
+    ended[end->id] = outcome.cause;
   }
+  return ended;
 }
 
 void Truth::CheckLocks() {
   std::vector<const LockRow*> granted;
   for (const auto& [key, row] : state_.locks) {
-    if (row.state == LockState::kAcquired) granted.push_back(&row);
+    if (row.state != LockState::kAcquired) continue;
+    granted.push_back(&row);
+    granted_.emplace(row.lock, units_);
   }
   for (size_t i = 0; i < granted.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {

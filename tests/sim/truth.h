@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/model/stored_state.h"
+#include "tests/sim/event_model.h"
 #include "tests/sim/snapshot_model.h"
 
 namespace skep::sim {
@@ -32,6 +33,10 @@ class Truth {
   using OnEnd = std::function<void(TxnId, const TxnOutcome&)>;
   // `report` takes what is wrong, `on_end` every transaction that ended, once; `model` (may be
   // null, else must outlive it) hears of every id.
+  using OnPublish = std::function<void(const CompactionRow&)>;
+  // Of every compaction whose output becomes visible, after the ends of its unit.
+  void OnPublished(OnPublish on_publish) { on_publish_ = std::move(on_publish); }
+
   Truth(Report report, OnEnd on_end, SnapshotModel* model = nullptr)
       : report_(std::move(report)), on_end_(std::move(on_end)), model_(model) {}
 
@@ -47,6 +52,13 @@ class Truth {
   const StoredState& state() const { return state_; }
   bool settled() const { return !pending_; }
   const std::map<TxnId, TxnOutcome>& outcomes() const { return outcomes_; }
+  // What each unit tells.
+  const EventModel& events() const { return events_; }
+  // How many units there were when one granted it; never: more than there can be.
+  int64_t GrantedSince(LockId lock) const {
+    const auto found = granted_.find(lock);
+    return found == granted_.end() ? INT64_MAX / 2 : found->second;
+  }
   int64_t units() const { return units_; }
   int64_t settled_as_there() const { return settled_as_there_; }
   int64_t settled_as_lost() const { return settled_as_lost_; }
@@ -54,18 +66,21 @@ class Truth {
  private:
   void CheckCounters(const CounterRow& before);
   void CheckLocks();
-  void NoteEnds(const Effects& effects);
+  std::map<TxnId, AbortCause> NoteEnds(const Effects& effects);
   void NoteWriteIds(const Effects& effects);
   void TellModel(const Effects& effects);
 
   const Report report_;
   const OnEnd on_end_;
   SnapshotModel* const model_;
+  OnPublish on_publish_;
   StoredState state_;
   std::optional<Effects> pending_;
   std::map<TxnId, TxnOutcome> outcomes_;
   std::map<TxnId, CommitSeq> snapshots_;  // of open ones
   std::map<std::pair<TableId, WriteId>, TxnId> owners_;
+  std::map<LockId, int64_t> granted_;
+  EventModel events_;
   int64_t units_ = 0;
   int64_t settled_as_there_ = 0;
   int64_t settled_as_lost_ = 0;

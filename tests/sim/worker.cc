@@ -152,7 +152,10 @@ class CompactionWorker {
     SKEP_ASSIGN_OR_RETURN(
         result.plan,
         compact::MakePlan(request.type, request.txn, listing, selection, request.write_ids));
-    if (result.plan.outcome != compact::PlanOutcome::kMerge) return result;
+    if (result.plan.outcome != compact::PlanOutcome::kMerge) {
+      world_.history().Merged(request.txn);
+      return result;
+    }
     Say(fmt::format("compacts {} under transaction {}", request.directory, request.txn.value()));
     const bool minor = request.type == CompactionType::kMinor;
     SKEP_ASSIGN_OR_RETURN(const Warehouse::Merged merged,
@@ -174,6 +177,7 @@ class CompactionWorker {
           request.directory, name, content, request.txn, [this] { Pause(); }));
       result.outputs.push_back(name);
     }
+    world_.history().Merged(request.txn);
     world_.Count("compactions merged");
     return result;
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kStepsKept = 200;
 
-Daemon::Options DaemonOptions(const WorldOptions& world, Dice& dice) {
+Daemon::Options DaemonOptions(const WorldOptions& world, Dice& dice, bool& few_events) {
   Daemon::Options options;
   options.store_path = world.data_dir + "/skep.db";
   options.wrap_store = world.wrap_store;
@@ -30,6 +30,12 @@ Daemon::Options DaemonOptions(const WorldOptions& world, Dice& dice) {
   sessions.lease = state.txn_timeout;
   if (dice.OneIn(3)) sessions.limits.operations = dice.Between(2, 8);
   if (dice.OneIn(3)) sessions.max_message_bytes = 200;
+  few_events = dice.OneIn(3);
+  if (few_events) options.events.log.max_events = dice.Between(1, 100);
+  if (dice.OneIn(3))
+    options.events.max_events_per_message = static_cast<size_t>(dice.Between(1, 4));
+  if (dice.OneIn(3)) options.segment_bytes = 2 << 10;
+  if (!dice.OneIn(3)) options.reserve_bytes = 64 << 10;
   duties::Initiator::Options& initiator = options.initiator;
   initiator.interval = std::chrono::seconds(dice.Between(5, 120));
   initiator.retry = std::chrono::seconds(dice.Between(5, 120));
@@ -83,7 +89,7 @@ World::World(const WorldOptions& options)
                {{"db", "p0"}, true},
                {{"db", "p1"}, true}}),
       daemon_(
-          DaemonOptions(options, dice_),
+          DaemonOptions(options, dice_, few_events_),
           scheduler_,
           disk_,
           files_,
@@ -93,6 +99,10 @@ World::World(const WorldOptions& options)
       network_(NetworkOptions(dice_), scheduler_, daemon_),
       streams_(StreamOptions(dice_), scheduler_, daemon_),
       begin_(clock_.MonoNow()) {
+  history_.log().WriteTo(options.history, [this] { return Since().count(); });
+  truth_.OnPublished([this](const CompactionRow& row) {
+    history_.Published(row.table, row.txn, row.published_seq);
+  });
   files_.CreateDirectories("/w").IgnoreError();
   disk_.CreateDirectories(options.data_dir).IgnoreError();
   if (options.disk_lies) disk_.LieAboutSyncs();
@@ -104,13 +114,13 @@ World::~World() { history_.LetGo(); }
 void World::Fail(const std::string& what) {
   if (!failure_.empty()) return;
   failure_ = what;
+  failed_at_ = Since();
   Trace("WRONG: " + what);
 }
 
 void World::Trace(const std::string& step) {
-  const auto since =
-      std::chrono::duration_cast<std::chrono::microseconds>(clock_.MonoNow() - begin_);
-  std::string line = fmt::format("{:>13.6f} {}", static_cast<double>(since.count()) / 1e6, step);
+  history_.log().Note("step", {{"what", step}});
+  std::string line = fmt::format("{:>13.6f} {}", static_cast<double>(Since().count()) / 1e6, step);
   for (const char c : line)
     fingerprint_ = (fingerprint_ ^ static_cast<uint8_t>(c)) * 1099511628211u;
   if (options_.trace) std::cerr << line << "\n";
@@ -133,14 +143,21 @@ Actor& World::AddActor(const std::string& name,
 }
 
 void World::MakeActors() {
+  using Script = void (*)(World&, Actor&);
+  // `count` of a kind; their dice are thrown in any case.
+  const auto add = [this](const std::string& kind, int64_t count, Script script) {
+    if (Without(kind)) return;
+    for (int64_t i = 0; i < count; ++i) {
+      AddActor(count == 1 ? kind : fmt::format("{}-{}", kind, i),
+               [this, script](Actor& actor) { script(*this, actor); });
+    }
+  };
   AddActor("faults", [this](Actor& actor) { Faults(actor); });
-  AddActor("tables", [this](Actor& actor) { TablesScript(*this, actor); });
-  AddActor("operator", [this](Actor& actor) { OperatorScript(*this, actor); });
-  for (int i = 0; i < 2; ++i) {
-    AddActor(fmt::format("worker-{}", i), [this](Actor& actor) { WorkerScript(*this, actor); });
-  }
+  add("tables", 1, TablesScript);
+  add("operator", 1, OperatorScript);
+  add("worker", 2, WorkerScript);
   const int64_t sessions = dice_.Between(2, 4);
-  for (int64_t i = 0; i < sessions; ++i) {
+  for (int64_t i = 0; i < sessions && !Without("session"); ++i) {
     SharedSession& shared = sessions_.emplace_back();
     const Actor& main = AddActor(fmt::format("session-{}", i), [this, &shared](Actor& actor) {
       SessionScript(*this, actor, shared);
@@ -153,12 +170,13 @@ void World::MakeActors() {
           process);
     }
   }
-  const int64_t raw = dice_.Between(1, 3);
-  for (int64_t i = 0; i < raw; ++i) {
-    AddActor(fmt::format("raw-{}", i), [this](Actor& actor) { RawScript(*this, actor); });
-  }
-  if (dice_.OneIn(2)) AddActor("stream", [this](Actor& actor) { StreamScript(*this, actor); });
-  AddActor("hostile", [this](Actor& actor) { HostileScript(*this, actor); });
+  add("raw", dice_.Between(1, 3), RawScript);
+  if (dice_.OneIn(2)) add("stream", 1, StreamScript);
+  add("late", 1, LateScript);
+  add("events", 1, EventScript);
+  add("view", 2, ViewScript);
+  add("patient", 2, PatientScript);
+  add("hostile", 1, HostileScript);
 }
 
 bool World::Step() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,15 +24,18 @@
 #include "tests/sim/sim_disk.h"
 #include "tests/sim/stream_network.h"
 #include "tests/sim/truth.h"
+#include "tests/sim/view_client.h"
 #include "tests/sim/warehouse.h"
 
 namespace skep::sim {
 
 struct WorldOptions {
   uint64_t seed = 1;
-  std::chrono::minutes length{20};
-  bool trace = false;    // every step to stderr
-  std::string data_dir;  // real and empty: for the lock file of the store
+  std::chrono::seconds length{1200};
+  bool trace = false;               // every step to stderr
+  std::set<std::string> without;    // kinds of actors that are left out (shrink.h)
+  std::ostream* history = nullptr;  // takes the history as JSON lines
+  std::string data_dir;             // real and empty: for the lock file of the store
   // For tests of the simulation: a world with a fault that the checks must find.
   bool disk_lies = false;
   std::function<std::unique_ptr<meta::MetaStore>(std::unique_ptr<meta::MetaStore>)> wrap_store;
@@ -55,6 +59,8 @@ class World {
   void Run();
   // What is wrong, and what happened last; empty if nothing.
   const std::string& failure() const { return failure_; }
+  // When that was, since the beginning.
+  std::chrono::microseconds failed_at() const { return failed_at_; }
   std::vector<std::string> LastSteps() const { return {steps_.begin(), steps_.end()}; }
   // How often what happened, for people.
   std::map<std::string, int64_t> Figures() const;
@@ -72,6 +78,9 @@ class World {
   Warehouse& warehouse() { return warehouse_; }
   Daemon& daemon() { return daemon_; }
   const Truth& truth() const { return truth_; }
+  Views& views() { return views_; }
+  // The server keeps fewer events than a run has.
+  bool few_events() const { return few_events_; }
 
   void Fail(const std::string& what);
   void Trace(const std::string& step);
@@ -101,6 +110,10 @@ class World {
   Actor& AddActor(const std::string& name,
                   std::function<void(Actor&)> script,
                   std::shared_ptr<Process> process = nullptr);
+  bool Without(const std::string& kind) const { return options_.without.contains(kind); }
+  std::chrono::microseconds Since() const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(clock_.MonoNow() - begin_);
+  }
   void MakeActors();
   bool Step();
   void WindDown();
@@ -123,6 +136,8 @@ class World {
   SimDisk files_;
   History history_;
   Truth truth_;
+  Views views_;
+  bool few_events_ = false;
   Warehouse warehouse_;
   std::vector<TableSpec> tables_;
   Daemon daemon_;
@@ -132,13 +147,15 @@ class World {
   std::vector<std::unique_ptr<Actor>> actors_;
   std::deque<std::string> steps_;
   std::string failure_;
+  std::chrono::microseconds failed_at_{0};
   std::map<std::string, int64_t> seen_;
   std::set<std::string> planted_;
   uint64_t fingerprint_ = 1469598103934665603u;
   int64_t last_value_ = 0;
   bool stopping_ = false;
   bool faults_stop_ = false;
-  bool daemon_wanted_ = true;
+  bool power_goes_next_ = false;  // whatever stops the daemon next
+  int64_t failed_syncs_ = 0;
   MonoTime begin_;
 };
 
@@ -169,6 +186,10 @@ void SessionScript(World& world, Actor& actor, SharedSession& shared);
 void ThreadScript(World& world, Actor& actor, SharedSession& shared);
 void RawScript(World& world, Actor& actor);
 void StreamScript(World& world, Actor& actor);
+void EventScript(World& world, Actor& actor);
+void ViewScript(World& world, Actor& actor);
+void LateScript(World& world, Actor& actor);
+void PatientScript(World& world, Actor& actor);
 void HostileScript(World& world, Actor& actor);
 void OperatorScript(World& world, Actor& actor);
 void TablesScript(World& world, Actor& actor);
