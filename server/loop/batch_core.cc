@@ -229,6 +229,7 @@ void BatchCore::Fail(const absl::Status& status) {
 
 std::vector<BatchCore::Member> BatchCore::CloseUnit() {
   effects_memory_ = std::move(unit_->effects());
+  if (effects_memory_.capacity() > kEffectsKept) effects_memory_ = Effects();
   events_memory_ = std::move(unit_->events().all());
   unit_.reset();
   touched_.clear();

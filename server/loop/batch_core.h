@@ -164,7 +164,9 @@ class BatchCore {
   Executor& executor_;
   std::unique_ptr<state::State> state_;
   std::optional<state::Unit> unit_;
-  Effects effects_memory_;  // of the last unit, for the next one
+  // Of the last unit, for the next one; unless it was a large one, which is seldom.
+  static constexpr size_t kEffectsKept = 1024;
+  Effects effects_memory_;
   std::vector<state::Event> events_memory_;
   MonoTime unit_began_{};
   std::vector<Member> batch_;

@@ -131,7 +131,7 @@ absl::Status LoadLocks(State::Impl& s, const StoredState& stored, Now now) {
   for (const auto& [lock, request] : s.lock_rows.all()) {
     if (request.txn.is_none()) s.lock_leases.Renew(lock, now.mono, s.options.txn_timeout);
     // How long it has been passed is not on record: from now on it is not.
-    if (s.options.reader_bypass.count() > 0 && request.state == LockState::kWaiting) {
+    if (s.options.reader_bypass.count() > 0 && request.state() == LockState::kWaiting) {
       s.bypass_ends.emplace_back(now.mono, lock);
     }
   }

@@ -128,7 +128,7 @@ LockAnswer State::Impl::Enqueue(LockRows::Request request,
     bypass_ends.emplace_back(now.mono + options.reader_bypass, id);
   }
   if (added.state == LockState::kAcquired) {
-    request.state = LockState::kAcquired;
+    request.set_state(LockState::kAcquired);
     request.acquire_time = now.wall;
   }
   if (!txn.is_none()) {
@@ -242,7 +242,7 @@ void State::Impl::EndRequest(
     LockId lock, LockState state, const std::string& reason, Now now, Unit& unit) {
   const LockRows::Request* request = lock_rows.Find(lock);
   if (request == nullptr) return;
-  if (request->state == LockState::kWaiting) {
+  if (request->state() == LockState::kWaiting) {
     LockAnswer answer;
     answer.lock = lock;
     answer.state = state;
@@ -257,7 +257,7 @@ void State::Impl::EndRequest(
 void State::Impl::ReleaseLocksOf(TxnId txn, const Ending& ending, Now now, Unit& unit) {
   const LockOwner owner = LockOwner::OfTxn(txn);
   for (LockId lock : lock_table.LocksOf(owner)) {
-    if (lock_rows.Find(lock)->state == LockState::kWaiting) {
+    if (lock_rows.Find(lock)->state() == LockState::kWaiting) {
       LockAnswer answer;
       answer.lock = lock;
       answer.state = LockState::kAborted;
@@ -294,7 +294,7 @@ absl::Status State::Release(const ReleaseLock& command, Now now, Unit& unit) {
   const LockRows::Request* request = s.lock_rows.Find(command.lock);
   if (request == nullptr) return absl::OkStatus();  // LCU-3
   const TxnId owner = request->txn;
-  if (request->state == LockState::kWaiting || owner.is_none()) {
+  if (request->state() == LockState::kWaiting || owner.is_none()) {
     s.EndRequest(command.lock, LockState::kNotAcquired, "it was given up", now, unit);
     return absl::OkStatus();
   }

@@ -59,8 +59,8 @@ class Search {
                    const Place& place,
                    Remember remember) {
     if (remember == Remember::kYes && !read_holders_.insert(&holders).second) return;
-    for (const auto& [id, entry] : holders) {
-      if (!SameTxn(waiting, *entry.request)) Reach({&waiting, entry.request, place});
+    for (const auto& [id, holder] : holders) {
+      if (!SameTxn(waiting, *holder)) Reach({&waiting, holder, place});
       if (found_) return;
     }
   }
@@ -75,7 +75,7 @@ class Search {
     bool complete = remember == Remember::kYes;
     for (auto it = waiters.upper_bound(known); it != waiters.end() && it->first < waiting.id();
          ++it) {
-      const Record& other = *it->second.request;
+      const Record& other = *it->second;
       if (!SameTxn(waiting, other)) {
         if (LockQueue::PassesAsReader(waiting, other) || queue_.Passes(privileges, other)) {
           complete = false;  // it blocks others all the same: read again from here

@@ -14,17 +14,6 @@ KindSet ConflictingKinds(LockKind kind) {
   return set;
 }
 
-void Count(Queue& queue, Record& record) {
-  Entry& entry = queue[record.id()];
-  entry.request = &record;
-  ++entry.components;
-}
-
-void Uncount(Queue& queue, const Record& record) {
-  auto it = queue.find(record.id());
-  if (--it->second.components == 0) queue.erase(it);
-}
-
 }  // namespace
 
 KindSet ConflictsAbove(LockKind kind, const Node& node, const Node& outer) {
@@ -113,10 +102,11 @@ Places Index::PlacesOf(const LockRequest& request) {
 void Index::Insert(Record& record) {
   for (const Place& place : record.places) {
     const auto k = static_cast<size_t>(place.kind);
-    Count((record.granted ? place.node->granted_self : place.node->waiting_self)[k], record);
+    (record.granted ? place.node->granted_self : place.node->waiting_self)[k][record.id()] =
+        &record;
     ++place.node->components;
     for (Node* outer = place.node->parent; outer != nullptr; outer = outer->parent) {
-      Count((record.granted ? outer->granted_below : outer->waiting_below)[k], record);
+      (record.granted ? outer->granted_below : outer->waiting_below)[k][record.id()] = &record;
       ++outer->components;
     }
   }
@@ -125,10 +115,10 @@ void Index::Insert(Record& record) {
 void Index::Remove(const Record& record) {
   for (const Place& place : record.places) {
     const auto k = static_cast<size_t>(place.kind);
-    Uncount((record.granted ? place.node->granted_self : place.node->waiting_self)[k], record);
+    (record.granted ? place.node->granted_self : place.node->waiting_self)[k].erase(record.id());
     --place.node->components;
     for (Node* outer = place.node->parent; outer != nullptr; outer = outer->parent) {
-      Uncount((record.granted ? outer->granted_below : outer->waiting_below)[k], record);
+      (record.granted ? outer->granted_below : outer->waiting_below)[k].erase(record.id());
       --outer->components;
     }
   }

@@ -28,13 +28,9 @@ constexpr KindSet BitOf(LockKind kind) {
 
 struct Record;
 
-// Requests with components of one kind at one place, in the order of their ids, each with the
-// number of those components.
-struct Entry {
-  Record* request = nullptr;
-  int64_t components = 0;
-};
-using Queue = absl::btree_map<LockId, Entry>;
+// Requests with components of one kind at one place, or below it, in the order of their ids. All
+// components of a request come and go together, so how many of them are there is not kept.
+using Queue = absl::btree_map<LockId, Record*>;
 using Queues = std::array<Queue, kKinds>;
 
 // A database, table or partition that somebody has or wants locked. `below` counts components on

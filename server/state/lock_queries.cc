@@ -24,7 +24,7 @@ Blocker State::Impl::BlockerOf(const LockBlocker& b) const {
     blocker.host = request->client->host;
     blocker.agent = request->client->agent;
     blocker.since =
-        request->state == LockState::kAcquired ? request->acquire_time : request->request_time;
+        request->state() == LockState::kAcquired ? request->acquire_time : request->request_time;
   }
   return blocker;
 }
@@ -78,7 +78,7 @@ bool State::Impl::IsStale(LockId lock) const {
 LockAnswer State::Impl::AnswerOf(LockId lock) const {
   LockAnswer answer;
   answer.lock = lock;
-  answer.state = lock_rows.Find(lock)->state;
+  answer.state = lock_rows.Find(lock)->state();
   if (answer.state == LockState::kAcquired) {
     answer.snapshot_stale = IsStale(lock);
     return answer;
@@ -106,7 +106,7 @@ std::vector<LockRow> State::Locks(const ListLocks& command) const {
   std::vector<LockRow> found;
   const auto take = [&](LockId lock, const LockRows::Request& request) {
     if (!command.txn.is_none() && request.txn != command.txn) return;
-    if (command.waiting_only && request.state != LockState::kWaiting) return;
+    if (command.waiting_only && request.state() != LockState::kWaiting) return;
     for (LockRow& row : LockRows::RowsOf(lock, request)) {
       if (command.resource && !ResourcesOverlap(row.resource, *command.resource)) continue;
       found.push_back(std::move(row));

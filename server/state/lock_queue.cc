@@ -234,7 +234,7 @@ Record* LockQueue::FindBlocker(const Record& record) const {
     Record* latest = nullptr;
     ForEachConflictingQueue(place, LockState::kWaiting, [&](const Queue& queue) {
       for (auto it = queue.lower_bound(record.id()); it != queue.begin();) {
-        Record* other = (--it)->second.request;
+        Record* other = (--it)->second;
         if (latest != nullptr && other->id() < latest->id()) break;
         if (SameTxn(record, *other) || PassesAsReader(record, *other)) continue;
         if (memo.Passes(*other)) continue;
@@ -245,9 +245,9 @@ Record* LockQueue::FindBlocker(const Record& record) const {
     });
     if (latest != nullptr) return latest;
     ForEachConflictingQueue(place, LockState::kAcquired, [&](const Queue& queue) {
-      for (const auto& [id, entry] : queue) {
-        if (SameTxn(record, *entry.request)) continue;
-        latest = entry.request;
+      for (const auto& [id, other] : queue) {
+        if (SameTxn(record, *other)) continue;
+        latest = other;
         return false;
       }
       return true;
@@ -268,7 +268,7 @@ void LockQueue::ForEachBlocker(const Record& record,
     ForEachConflictingQueue(place, state, [&](const Queue& queue) {
       int64_t left = per_queue;
       for (auto it = queue.begin(); it != queue.end() && left > 0; ++it) {
-        const Record& other = *it->second.request;
+        const Record& other = *it->second;
         if (state == LockState::kWaiting && it->first >= record.id()) break;
         if (SameTxn(record, other)) continue;
         if (state == LockState::kWaiting && (PassesAsReader(record, other) || memo.Passes(other))) {
@@ -317,8 +317,8 @@ bool LockQueue::MayBeWaitedFor(const LockOwner& owner) const {
     for (const Place& place : record->places) {
       const bool nobody =
           ForEachConflictingQueue(place, LockState::kWaiting, [&](const Queue& queue) {
-            for (const auto& [other_id, entry] : queue) {
-              if (entry.request != record && !SameTxn(*record, *entry.request)) return false;
+            for (const auto& [other_id, other] : queue) {
+              if (other != record && !SameTxn(*record, *other)) return false;
             }
             return true;
           });
@@ -332,9 +332,9 @@ const Record* LockQueue::GrantedConflict(const Record& record) const {
   const Record* found = nullptr;
   for (const Place& place : record.places) {
     ForEachConflictingQueue(place, LockState::kAcquired, [&](const Queue& queue) {
-      for (const auto& [id, entry] : queue) {
-        if (entry.request == &record || SameTxn(record, *entry.request)) continue;
-        found = entry.request;
+      for (const auto& [id, other] : queue) {
+        if (other == &record || SameTxn(record, *other)) continue;
+        found = other;
         return false;
       }
       return true;

@@ -15,7 +15,7 @@ std::vector<LockRow> LockRows::RowsOf(LockId lock, const Request& request) {
     row.resource = *component.resource;
     row.table = component.table;
     row.kind = component.kind;
-    row.state = request.state;
+    row.state = component.state;
     if (component.declares) row.op = component.op;
     row.dynamic = component.dynamic;
     row.request_time = request.request_time;
@@ -28,7 +28,7 @@ std::vector<LockRow> LockRows::RowsOf(LockId lock, const Request& request) {
 }
 
 int64_t& LockRows::CounterOf(const Request& request) {
-  return request.state == LockState::kAcquired ? held_ : waiting_;
+  return request.state() == LockState::kAcquired ? held_ : waiting_;
 }
 
 void LockRows::Put(LockId lock, const Request& request, Unit& unit) {
@@ -48,7 +48,7 @@ void LockRows::Add(LockId lock, Request request, Unit& unit) {
 void LockRows::Grant(LockId lock, Timestamp when, Unit& unit) {
   Request& request = *requests_.Find(lock);
   CounterOf(request) -= std::ssize(request.components);
-  request.state = LockState::kAcquired;
+  request.set_state(LockState::kAcquired);
   request.acquire_time = when;
   Put(lock, request, unit);
   CounterOf(request) += std::ssize(request.components);
@@ -70,7 +70,6 @@ void LockRows::Load(const StoredState& stored, Clients& clients) {
     request.client = clients.Get({row.user, row.host, row.agent});
     request.request_time = row.request_time;
     request.acquire_time = row.acquire_time;
-    request.state = row.state;
     Component& component = request.components.emplace_back();
     component.table = row.table;
     component.resource = Share(row.resource);
@@ -78,6 +77,7 @@ void LockRows::Load(const StoredState& stored, Clients& clients) {
     component.op = row.op.value_or(WriteOp::kInsert);
     component.declares = row.op.has_value();
     component.dynamic = row.dynamic;
+    component.state = row.state;
     ++CounterOf(request);
   }
 }

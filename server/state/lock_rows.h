@@ -25,14 +25,19 @@ class LockRows {
     WriteOp op : 8 = WriteOp::kInsert;  // if it declares one
     bool declares = false;
     bool dynamic = false;
+    LockState state : 8 = LockState::kWaiting;  // the request's, as in its rows
   };
   struct Request {
     TxnId txn;  // none: outside any
     ClientRef client;
     Timestamp request_time{};
     Timestamp acquire_time{};
-    LockState state = LockState::kWaiting;
     absl::InlinedVector<Component, 1> components;  // from 1; never empty
+
+    LockState state() const { return components.front().state; }
+    void set_state(LockState state) {
+      for (Component& component : components) component.state = state;
+    }
   };
 
   // Valid until it is erased.

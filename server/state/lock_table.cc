@@ -208,7 +208,7 @@ std::vector<LockId> LockTable::Overlapping(const LockResource& resource) const {
   std::set<LockId> ids;
   auto add = [&](const locks::Queues& queues) {
     for (const locks::Queue& queue : queues) {
-      for (const auto& [id, entry] : queue) ids.insert(id);
+      for (const auto& [id, record] : queue) ids.insert(id);
     }
   };
   const locks::Index& index = impl_->queue.index();

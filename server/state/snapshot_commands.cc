@@ -87,7 +87,7 @@ absl::StatusOr<CommitSeq> State::RefreshSnapshot(TxnId txn,
   for (LockId lock : s.lock_table.LocksOf(LockOwner::OfTxn(txn))) {
     const LockRows::Request& request = *s.lock_rows.Find(lock);
     for (const auto& c : request.components) {
-      locked |= request.state == LockState::kAcquired && c.kind >= LockKind::kExclWrite;
+      locked |= request.state() == LockState::kAcquired && c.kind >= LockKind::kExclWrite;
     }
   }
   if (!locked) {

@@ -301,7 +301,7 @@ void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
   }
   for (LockId lock : lock_table.Overlapping({name.database, name.table, ""})) {
     const LockRows::Request* request = lock_rows.Find(lock);
-    if (request == nullptr || request->state != LockState::kWaiting) continue;
+    if (request == nullptr || request->state() != LockState::kWaiting) continue;
     const auto& components = request->components;
     const bool on_it = std::any_of(
         components.begin(), components.end(), [&](const auto& c) { return c.table == id; });

@@ -293,6 +293,14 @@ void Columns(Io& io, Erase& erase) {
 // -- any effect
 
 template <class Io, class Row>
+void Columns(Io& io, Boxed<Row>& row) {
+  Columns(io, *row);
+}
+template <class Io, class Row>
+void Columns(Io& io, const Boxed<Row>& row) {
+  Columns(io, *row);
+}
+template <class Io, class Row>
 void Columns(Io& io, Put<Row>& put) {
   Columns(io, put.row);
 }

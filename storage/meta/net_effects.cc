@@ -74,7 +74,7 @@ class BackwardWalk {
     return First({Kind::kAbortedTxns, e.row.first.value()});
   }
   bool operator()(const Put<TableRow>& e) {
-    return !Dropped(e.row.id) && First({Kind::kTable, e.row.id.value()});
+    return !Dropped(e.row->id) && First({Kind::kTable, e.row->id.value()});
   }
   bool operator()(const Put<DroppedTableRow>& e) {
     return First({Kind::kDroppedTable, e.row.id.value()});
@@ -106,11 +106,11 @@ class BackwardWalk {
            First({Kind::kWriteMark, e.row.table.value(), 0, 0, e.row.partition});
   }
   bool operator()(const Put<LockRow>& e) {
-    return !Seen({Kind::kAllOfLock, e.row.lock.value()}) &&
-           First({Kind::kLock, e.row.lock.value(), e.row.component});
+    return !Seen({Kind::kAllOfLock, e.row->lock.value()}) &&
+           First({Kind::kLock, e.row->lock.value(), e.row->component});
   }
   bool operator()(const Put<CompactionRow>& e) {
-    return First({Kind::kCompaction, e.row.id.value()});
+    return First({Kind::kCompaction, e.row->id.value()});
   }
   bool operator()(const Put<RequestRow>& e) { return First({Kind::kRequest, e.row.slot}); }
   bool operator()(const Put<ReplicaRow>& e) {
@@ -198,9 +198,9 @@ struct Raise {
   void operator()(const Put<ComponentRow>& e) {
     stored.component_txn = std::max(stored.component_txn, e.row.txn);
   }
-  void operator()(const Put<LockRow>& e) { stored.lock = std::max(stored.lock, e.row.lock); }
+  void operator()(const Put<LockRow>& e) { stored.lock = std::max(stored.lock, e.row->lock); }
   void operator()(const Put<CompactionRow>& e) {
-    stored.compaction = std::max(stored.compaction, e.row.id);
+    stored.compaction = std::max(stored.compaction, e.row->id);
   }
   template <class Other>
   void operator()(const Other&) {}

@@ -4,16 +4,23 @@
 // store makes the list of one unit durable as a whole, in order. An effect is a fact already
 // decided: applying one never fails for a reason of the domain.
 
+#include <type_traits>
 #include <variant>
 #include <vector>
 
+#include "storage/base/boxed.h"
 #include "storage/model/rows.h"
 
 namespace skep {
 
+// Lists of effects are long where transactions come in batches: the few kinds of large rows, which
+// are those of tables, locks and compactions, do not make all others large.
+template <class Row>
+using RowInPlace = std::conditional_t<(sizeof(Row) > 160), Boxed<Row>, Row>;
+
 template <class Row>
 struct Put {  // insert or replace by key
-  Row row;
+  RowInPlace<Row> row;
   friend bool operator==(const Put&, const Put&) = default;
 };
 

@@ -21,7 +21,7 @@ class Applier {
     s_.resolved_txns[{e.row.end_seq, e.row.id}] = e.row;
   }
   void operator()(const Put<AbortedTxnsRow>& e) { s_.aborted_txns[e.row.first] = e.row; }
-  void operator()(const Put<TableRow>& e) { s_.tables[e.row.id] = e.row; }
+  void operator()(const Put<TableRow>& e) { s_.tables[e.row->id] = *e.row; }
   void operator()(const Put<DroppedTableRow>& e) { s_.dropped_tables[e.row.id] = e.row; }
   void operator()(const Put<PartitionRow>& e) { s_.partitions[{e.row.table, e.row.name}] = e.row; }
   void operator()(const Put<WriteIdRow>& e) { s_.write_ids[{e.row.table, e.row.write_id}] = e.row; }
@@ -37,8 +37,8 @@ class Applier {
   }
   void operator()(const Put<TableChangeRow>& e) { s_.table_changes[e.row.table] = e.row; }
   void operator()(const Put<ViewLockRow>& e) { s_.view_locks[e.row.view] = e.row; }
-  void operator()(const Put<LockRow>& e) { s_.locks[{e.row.lock, e.row.component}] = e.row; }
-  void operator()(const Put<CompactionRow>& e) { s_.compactions[e.row.id] = e.row; }
+  void operator()(const Put<LockRow>& e) { s_.locks[{e.row->lock, e.row->component}] = *e.row; }
+  void operator()(const Put<CompactionRow>& e) { s_.compactions[e.row->id] = *e.row; }
   void operator()(const Put<RequestRow>& e) { s_.requests[e.row.slot] = e.row; }
 
   void operator()(const EraseTxn& e) { s_.txns.erase(e.id); }

@@ -153,6 +153,23 @@ absl::Status SegmentLog::Switch(int64_t record_size) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// How many effects the whole records at the front of `bytes` have by their headers, which nobody
+// has checked: no more than there are bytes.
+size_t EffectsIn(std::string_view bytes, uint64_t salt) {
+  size_t effects = 0;
+  for (std::string_view rest = bytes;;) {
+    const std::optional<RecordHeader> header = ReadRecordHeader(rest, salt);
+    if (!header || static_cast<int64_t>(rest.size()) < header->size()) break;
+    effects += header->effects;
+    rest.remove_prefix(static_cast<size_t>(header->size()));
+  }
+  return std::min(effects, bytes.size());
+}
+
+}  // namespace
+
 absl::StatusOr<SegmentLog::Piece> SegmentLog::Read(Place from, int64_t bytes) const {
   Piece piece{{}, from, 0};
   const Segment* segment = nullptr;
@@ -180,6 +197,7 @@ absl::StatusOr<SegmentLog::Piece> SegmentLog::Read(Place from, int64_t bytes) co
         segment->file->ReadAt(begin, static_cast<int64_t>(buffer.size()), buffer.data()));
   };
   SKEP_RETURN_IF_ERROR(fill(bytes));
+  piece.effects.reserve(EffectsIn(buffer, segment->header.salt));
   for (std::string_view rest = buffer; !rest.empty();) {
     const std::optional<RecordHeader> header = ReadRecordHeader(rest, segment->header.salt);
     const bool first = piece.bytes == 0;

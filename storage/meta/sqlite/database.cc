@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
                   "PRAGMA foreign_keys = ON;"
                   "PRAGMA mmap_size = 0;"
                   "PRAGMA temp_store = MEMORY;"
-                  "PRAGMA cache_size = -2048;",
+                  "PRAGMA cache_size = -1024;",
                   "configure the connection"));
   return db;
 }

@@ -23,7 +23,7 @@ TEST(ApplyEffects, ErasingATableTakesWhatHangsOnItAndNothingElse) {
     const TableId table(id);
     ApplyEffects(
         state,
-        {Put<TableRow>{{.id = table}},
+        {Put<TableRow>{TableRow{.id = table}},
          Put<PartitionRow>{{.table = table, .name = "p=1"}},
          Put<WriteIdRow>{{.table = table, .write_id = WriteId(4)}},
          Put<ResolvedWriteIdRow>{{.end_seq = CommitSeq(9), .table = table, .write_id = WriteId(3)}},
