@@ -90,12 +90,13 @@ void State::Impl::EndTxn(TxnId id, const Ending& ending, Now now, Unit& unit) {
                       write_id,
                       committed ? WriteIds::Outcome::kCommitted : WriteIds::Outcome::kAborted,
                       unit);
-    if (!committed) changes.Record(table, "", unit.seq());
+    if (!committed && registry.Find(table) != nullptr) changes.Record(table, "", unit.seq());
   }
   if (!txn->components.empty()) unit.Add(EraseComponents{id});
   if (!committed) {
     for (const ComponentRow& component : txn->components.Rows(id)) {
       if (txn->write_ids.Of(component.table).is_none()) continue;
+      if (registry.Find(component.table) == nullptr) continue;  // dropped: nothing to compact
       changes.Record(component.table, component.partition, unit.seq());
     }
   }

@@ -157,7 +157,8 @@ struct State::Impl {
   // What `name` means to the transaction, for writing. Errors: kNoSuchTable; kSnapshotTooOld where
   // its snapshot meant a table that was dropped since.
   absl::StatusOr<const TableRow*> ResolveFor(const TxnFacts& txn, const TableName& name) const;
-  // … for reading: also kNoSuchTable where the table came after the snapshot.
+  // … for reading: the table as the snapshot knows it, one that was dropped since included; else
+  // also kNoSuchTable where the table came after the snapshot.
   absl::StatusOr<const TableRow*> ResolveAsOf(const TxnFacts& txn, const TableName& name) const;
   enum class Added { kCreated, kRegistered };
   TableId AddTable(

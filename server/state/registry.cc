@@ -158,9 +158,9 @@ void Registry::Drop(TableId id, Unit& unit) {
   LinkDropped({id, row.name, row.location, unit.seq()});
   names_.erase(row.name);
   locations_.erase(row.location);
-  changed_.erase(id);
+  if (changed_.contains(id)) Save(id, unit);
+  kept_[id] = std::move(it->second);
   tables_.erase(it);
-  unit.Add(EraseTable{id});
 }
 
 const DroppedTableRow* Registry::DroppedAfter(const TableName& name, CommitSeq seq) const {
@@ -178,6 +178,11 @@ const DroppedTableRow* Registry::Dropped(TableId id) const {
   return it == dropped_.end() ? nullptr : &it->second;
 }
 
+const TableRow* Registry::RowOfDropped(TableId id) const {
+  const auto it = kept_.find(id);
+  return it == kept_.end() ? nullptr : &it->second.row;
+}
+
 void Registry::AddPartition(TableId table, const std::string& name, Unit& unit) {
   const auto it = tables_.find(table);
   if (it == tables_.end() || !it->second.partitions.try_emplace(name, unit.seq()).second) return;
@@ -191,11 +196,12 @@ bool Registry::HasPartition(TableId table, const std::string& name) const {
 
 const Registry::PartitionMap& Registry::Partitions(TableId table) const {
   static const auto* const kNone = new PartitionMap();
-  const auto it = tables_.find(table);
-  return it == tables_.end() ? *kNone : it->second.partitions;
+  if (const auto it = tables_.find(table); it != tables_.end()) return it->second.partitions;
+  const auto it = kept_.find(table);
+  return it == kept_.end() ? *kNone : it->second.partitions;
 }
 
-void Registry::Seal(CommitSeq oldest, Unit& unit) {
+std::vector<TableId> Registry::Seal(CommitSeq oldest, Unit& unit) {
   for (TableId id : changed_) unit.Add(Put<TableRow>{tables_.at(id).row});
   changed_.clear();
   if (oldest < unit.seq()) {
@@ -204,15 +210,20 @@ void Registry::Seal(CommitSeq oldest, Unit& unit) {
       unit.Add(Put<DroppedTableRow>{dropped_.at(it->second)});
     }
   }
+  std::vector<TableId> forgotten;
   while (!dropped_by_age_.empty() && dropped_by_age_.begin()->first <= oldest) {
     const auto [seq, id] = *dropped_by_age_.begin();
     dropped_by_age_.erase(dropped_by_age_.begin());
+    unit.Add(EraseTable{id});
     if (seq < unit.seq()) unit.Add(EraseDroppedTable{id});
+    forgotten.push_back(id);
+    kept_.erase(id);
     const auto name = dropped_names_.find(dropped_.at(id).name);
     name->second.erase(id);
     if (name->second.empty()) dropped_names_.erase(name);
     dropped_.erase(id);
   }
+  return forgotten;
 }
 
 void Registry::LinkDropped(DroppedTableRow row) {
@@ -223,22 +234,29 @@ void Registry::LinkDropped(DroppedTableRow row) {
 }
 
 void Registry::Load(const StoredState& stored) {
+  for (const auto& [id, row] : stored.dropped_tables) LinkDropped(row);
+  const auto table_of = [&](TableId id) -> Table& {
+    return dropped_.contains(id) ? kept_[id] : tables_[id];
+  };
   for (const auto& [id, row] : stored.tables) {
-    tables_[id].row = row;
-    tables_[id].name = std::make_shared<const TableName>(row.name);
+    Table& table = table_of(id);
+    table.row = row;
+    table.name = std::make_shared<const TableName>(row.name);
+    if (dropped_.contains(id)) continue;
     names_[row.name] = id;
     locations_[row.location] = id;
   }
   for (const auto& [key, row] : stored.partitions) {
-    tables_[row.table].partitions[row.name] = row.created_seq;
+    table_of(row.table).partitions[row.name] = row.created_seq;
   }
-  for (const auto& [id, row] : stored.dropped_tables) LinkDropped(row);
 }
 
 void Registry::Store(StoredState& out) const {
-  for (const auto& [id, table] : tables_) {
-    out.tables[id] = table.row;
-    for (const auto& [name, seq] : table.partitions) out.partitions[{id, name}] = {id, name, seq};
+  for (const auto* tables : {&tables_, &kept_}) {
+    for (const auto& [id, table] : *tables) {
+      out.tables[id] = table.row;
+      for (const auto& [name, seq] : table.partitions) out.partitions[{id, name}] = {id, name, seq};
+    }
   }
   out.dropped_tables = dropped_;
 }

@@ -52,22 +52,25 @@ class Registry {
   void DropReservation(const TableName& name) { reserved_.erase(name); }
 
   void Add(TableRow row, Unit& unit);
-  // The row goes, also in the store (EraseTable); name and location stay known until no older
-  // snapshot lives.
+  // The table is gone for Find, and its name can be given again; row, partitions and location stay
+  // for those whose snapshot is older, until none of them lives.
   void Drop(TableId id, Unit& unit);
   // A table of this name was dropped after `seq`.
   const DroppedTableRow* DroppedAfter(const TableName& name, CommitSeq seq) const;
   const DroppedTableRow* Dropped(TableId id) const;
+  // What the dropped table was; nullptr if it is not known any more.
+  const TableRow* RowOfDropped(TableId id) const;
 
   // No-op if it is there.
   void AddPartition(TableId table, const std::string& name, Unit& unit);
   bool HasPartition(TableId table, const std::string& name) const;
-  // By name, with the unit that added each. Empty for unknown tables.
+  // By name, with the unit that added each; of a dropped table as it was. Empty for unknown tables.
   using PartitionMap = absl::btree_map<std::string, CommitSeq>;
   const PartitionMap& Partitions(TableId table) const;
 
-  // Writes changed rows; forgets dropped tables that no snapshot at or above `oldest` can know.
-  void Seal(CommitSeq oldest, Unit& unit);
+  // Writes changed rows; forgets dropped tables that no snapshot at or above `oldest` can know, in
+  // the store with all their rows (EraseTable). Returns them.
+  std::vector<TableId> Seal(CommitSeq oldest, Unit& unit);
 
   void Load(const StoredState& stored);
   void Store(StoredState& out) const;
@@ -89,6 +92,7 @@ class Registry {
   std::map<TableName, TableId> names_;
   std::map<std::string, TableId> locations_;
   std::map<TableId, DroppedTableRow> dropped_;
+  std::unordered_map<TableId, Table> kept_;  // of the dropped ones
   std::map<TableName, std::set<TableId>> dropped_names_;
   std::set<std::pair<CommitSeq, TableId>> dropped_by_age_;
   std::map<TableName, Reservation> reserved_;

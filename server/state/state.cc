@@ -22,7 +22,11 @@ void State::Seal(Unit& unit) {
   if (forget_txns || forget_write_ids) unit.Add(ForgetResolved{oldest});
   s.marks.Seal(oldest, unit);
   s.row_changes.Seal(unit);
-  s.registry.Seal(oldest, unit);
+  for (TableId id : s.registry.Seal(oldest, unit)) {
+    s.write_ids.ForgetTable(id);
+    s.marks.DropTable(id);
+    s.row_changes.DropTable(id);
+  }
   unit.Add(Put<CounterRow>{s.Counters(unit.seq())});
 }
 

@@ -121,12 +121,16 @@ absl::Status CheckFoundPartition(const TableRow& row, const std::string& partiti
 absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnFacts& txn,
                                                         const TableName& name) const {
   if (const DroppedTableRow* dropped = registry.DroppedAfter(name, txn.snapshot_seq)) {
+    const TableRow* const row = registry.RowOfDropped(dropped->id);
+    const bool readable = row != nullptr && row->created_seq <= txn.snapshot_seq;
     return SnapshotTooOld(
         txn.id,
         name,
-        fmt::format("the table it knows was dropped at sequence {} (one of that name now "
-                    "is another)",
-                    dropped->dropped_seq.value()));
+        fmt::format("the table was dropped at sequence {}, after the snapshot at {}{} (one that "
+                    "has the name now is another)",
+                    dropped->dropped_seq.value(),
+                    txn.snapshot_seq.value(),
+                    readable ? "; it can still be read under it, not locked or written" : ""));
   }
   const TableRow* table = registry.Find(name);
   if (table == nullptr) return NoSuchTable(name);
@@ -135,7 +139,14 @@ absl::StatusOr<const TableRow*> State::Impl::ResolveFor(const TxnFacts& txn,
 
 absl::StatusOr<const TableRow*> State::Impl::ResolveAsOf(const TxnFacts& txn,
                                                          const TableName& name) const {
-  SKEP_ASSIGN_OR_RETURN(const TableRow* table, ResolveFor(txn, name));
+  const TableRow* table = nullptr;
+  // Its files stay while this snapshot lives, so the answer does, too.
+  if (const DroppedTableRow* dropped = registry.DroppedAfter(name, txn.snapshot_seq)) {
+    table = registry.RowOfDropped(dropped->id);
+  }
+  if (table == nullptr) {
+    SKEP_ASSIGN_OR_RETURN(table, ResolveFor(txn, name));
+  }
   if (table->created_seq <= txn.snapshot_seq) return table;
   return NoSuchTable(
       name,
@@ -292,12 +303,15 @@ void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
     }
     queue.Erase(compaction, unit);
   }
-  for (const WriteIdRow& row : write_ids.DropTable(id)) {
+  for (const WriteIdRow& row : write_ids.OpenOf(id)) {
     OpenTxn& txn = *txns.Find(row.txn);
-    txn.write_ids.Erase(id);
     txn.row.list_given = true;  // what it did under its snapshot stays done
-    // The write id goes with the table; that there was one must still refuse the commit.
+    // That it has a write id must refuse the commit, also one that declares no write.
     if (row.txn != by) AddComponent(txn, {row.txn, id, "", WriteOp::kUpdate, false}, unit);
+    // Whose snapshot never knew the table asks for it no more.
+    if (row.txn != by && txn.row.snapshot_seq < unit.seq()) continue;
+    txn.write_ids.Erase(id);
+    write_ids.Resolve(id, row.write_id, WriteIds::Outcome::kCommitted, unit);
   }
   for (LockId lock : lock_table.Overlapping({name.database, name.table, ""})) {
     const LockRows::Request* request = lock_rows.Find(lock);
@@ -315,8 +329,6 @@ void State::Impl::DropTable(TableId id, TxnId by, Now now, Unit& unit) {
                unit);
   }
   unit.events().Add(TableDroppedEvent{EventTableOf(id), by});
-  marks.DropTable(id);
-  row_changes.DropTable(id);
   changes.DropTable(id);
   registry.Drop(id, unit);
 }

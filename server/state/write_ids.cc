@@ -28,13 +28,18 @@ void WriteIds::AddTable(TableId table, const std::vector<int64_t>& aborted, Unit
   }
 }
 
-std::vector<WriteIdRow> WriteIds::DropTable(TableId table) {
+std::vector<WriteIdRow> WriteIds::OpenOf(TableId table) const {
   std::vector<WriteIdRow> open;
-  const auto it = tables_.find(table);
-  if (it == tables_.end()) return open;
-  for (const auto& [id, entry] : it->second.open) {
+  for (const auto& [id, entry] : tables_.at(table).open) {
     open.push_back({table, id, entry.txn, entry.allocated});
   }
+  return open;
+}
+
+void WriteIds::ForgetTable(TableId table) {
+  const auto it = tables_.find(table);
+  if (it == tables_.end()) return;
+  SKEP_CHECK(it->second.open.empty());
   for (const Resolved& resolved : it->second.resolved) {
     const auto in = resolved_in_.find(resolved.row.end_seq);
     if (in == resolved_in_.end()) continue;
@@ -42,7 +47,6 @@ std::vector<WriteIdRow> WriteIds::DropTable(TableId table) {
     if (in->second.empty()) resolved_in_.erase(in);
   }
   tables_.erase(it);
-  return open;
 }
 
 void WriteIds::Allocate(TableId table, WriteId id, TxnId txn, Unit& unit) {

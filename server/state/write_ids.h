@@ -30,8 +30,10 @@ class WriteIds {
  public:
   // `unit` created the table; `aborted` ascending.
   void AddTable(TableId table, const std::vector<int64_t>& aborted, Unit& unit);
-  // Forgets the table; the store does the same on EraseTable. Returns the write ids that were open.
-  std::vector<WriteIdRow> DropTable(TableId table);
+  // Those of open transactions.
+  std::vector<WriteIdRow> OpenOf(TableId table) const;
+  // None of its ids is open, and no live snapshot knows it; the store does the same on EraseTable.
+  void ForgetTable(TableId table);
 
   void Allocate(TableId table, WriteId id, TxnId txn, Unit& unit);
   // From `first` on up to the next that is given out ids are nobody's: to the list they are

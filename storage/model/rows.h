@@ -97,7 +97,8 @@ struct TableRow {
   friend bool operator==(const TableRow&, const TableRow&) = default;
 };
 
-// A dropped table whose location is not given out again while an older snapshot lives.
+// A dropped table: its other rows stay, and its location is not given out again, while an older
+// snapshot lives.
 struct DroppedTableRow {
   TableId id;
   TableName name;

@@ -299,12 +299,14 @@ TEST(DroppedTables, AreNotTheirNamesakes) {  // R-12: ids, not names
   EXPECT_EQ(second->row.id, TableId(2));
   for (const bool restart : {false, true}) {
     if (restart) server.Restart();
-    EXPECT_THAT(server.List(txn, T("a")), HasReason(ErrorReason::kSnapshotTooOld));
     EXPECT_THAT(server.Allocate(txn, T("a")), HasReason(ErrorReason::kSnapshotTooOld));
     EXPECT_THAT(server.Lock(txn, {OnTable("a", LockKind::kSharedRead)}),
                 HasReason(ErrorReason::kSnapshotTooOld));
-    EXPECT_THAT(server.state().GetTable(T("a"), txn, server.now()),
-                HasReason(ErrorReason::kSnapshotTooOld));
+    const auto known = server.state().GetTable(T("a"), txn, server.now());
+    ASSERT_THAT(known, IsOk());
+    EXPECT_EQ(known->row.id, TableId(1));
+    EXPECT_EQ(known->row.location, "/w/a");
+    EXPECT_EQ(server.List(txn, T("a"))->table_id, TableId(1));
   }
   const TxnId later = server.Open();
   const auto ids = server.Do([&](State& s, Now now, Unit& u) {
@@ -313,6 +315,66 @@ TEST(DroppedTables, AreNotTheirNamesakes) {  // R-12: ids, not names
   ASSERT_THAT(ids, IsOk());
   EXPECT_EQ(ids->table, TableId(2));
   EXPECT_EQ(ids->ids.front().second, WriteId(1)) << "a sequence of its own";
+}
+
+// The same answer for the life of the transaction, own write id and partitions included.
+TEST(DroppedTables, AnswerOlderSnapshotsAsBefore) {
+  for (const bool restart : {false, true}) {
+    SCOPED_TRACE(restart);
+    Server server;
+    CreateTable partitioned = Server::TableOf("a");
+    partitioned.schema.partition_columns = {Server::TableOf("b").schema.columns.front()};
+    partitioned.schema.partition_columns.front().name = "p";
+    ASSERT_THAT(server.Create(partitioned), IsOk());
+    const auto write = [&](const char* partition) {
+      const TxnId txn = server.Open();
+      ASSERT_THAT(server.Allocate(txn, T("a")), IsOk());
+      ASSERT_THAT(server.Commit(txn, {{T("a"), {{partition, WriteOp::kInsert}}}}), IsOk());
+    };
+    write("p=1");
+    const TxnId other = server.Open();
+    ASSERT_EQ(*server.Allocate(other, T("a")), WriteId(2));
+    const TxnId writer = server.Open();
+    const TxnId early = server.Open();
+    ASSERT_EQ(*server.Allocate(writer, T("a")), WriteId(3));
+    const auto before = server.List(writer, T("a"));
+    ASSERT_THAT(before, IsOk());
+    EXPECT_EQ(before->ids, (ValidIds{2, {2}, {}}));
+    EXPECT_THAT(before->own, ElementsAre(3));
+    write("p=2");
+    ASSERT_THAT(server.DropTable("a"), IsOk());
+    if (restart) server.Restart();
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_EQ(server.List(writer, T("a"))->ids, before->ids) << round;
+      EXPECT_EQ(server.List(writer, T("a"))->own, before->own) << round;
+      EXPECT_EQ(server.List(early, T("a"))->ids, before->ids) << "named late";
+      EXPECT_THAT(*server.state().Partitions(T("a"), early, server.now(), "", 10),
+                  ElementsAre("p=1"));
+      if (round == 0) {
+        ASSERT_THAT(server.Abort(other), IsOk());
+      } else if (round == 1) {
+        server.Restart();
+      }
+    }
+    EXPECT_THAT(server.Commit(writer, {{T("a"), {}}}), HasReason(ErrorReason::kWriteConflict));
+    EXPECT_THAT(server.List(early, T("a")), IsOk());
+    ASSERT_THAT(server.Commit(early), IsOk());
+    EXPECT_THAT(server.stored().tables, IsEmpty()) << "who knew it is gone";
+    EXPECT_THAT(server.stored().dropped_tables, IsEmpty());
+    EXPECT_THAT(server.stored().aborted_write_ids, IsEmpty());
+    EXPECT_THAT(server.stored().write_marks, IsEmpty());
+    EXPECT_THAT(server.stored().partitions, IsEmpty());
+  }
+}
+
+TEST(DroppedTables, ThatCameAfterTheSnapshotNeverWere) {  // before the drop and after it
+  Server server;
+  const TxnId reader = server.Open();
+  server.MakeTable("a");
+  EXPECT_THAT(server.List(reader, T("a")), HasReason(ErrorReason::kNoSuchTable));
+  ASSERT_THAT(server.DropTable("a"), IsOk());
+  EXPECT_THAT(server.List(reader, T("a")), HasReason(ErrorReason::kNoSuchTable));
+  EXPECT_THAT(server.Allocate(reader, T("a")), HasReason(ErrorReason::kSnapshotTooOld));
 }
 
 TEST(DroppedTables, TellWhoWaitedForThem) {
