@@ -158,6 +158,8 @@ void GoOnAtGrant(const PlanPtr& plan, loop::BatchCore& core, const loop::SendNot
 
 loop::WhenLockEnds WhenGranted(const PlanPtr& plan, loop::BatchCore& core) {
   return [plan, &core](const state::LockAnswer& answer, const loop::SendNotice& send) {
+    // Who stood in the way of one that was not granted is told with it, else it is over.
+    if (answer.state == LockState::kAcquired) plan->response.clear_lock();
     wire::ToProto(answer, plan->response.mutable_lock());
     plan->response.set_state(plan->response.lock().state());
     if (answer.state == LockState::kAcquired) return GoOnAtGrant(plan, core, send);

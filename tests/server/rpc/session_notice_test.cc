@@ -175,6 +175,9 @@ TEST_F(SessionNoticeTest, R23AFusedBeginThatWaitsTakesSnapshotAndWriteIdsAtTheGr
   EXPECT_EQ(response.notices(0).operation(), 1);
   const v1::BeginTransactionResponse& begun = response.notices(0).begun();
   EXPECT_EQ(begun.state(), v1::LOCK_STATE_ACQUIRED);
+  EXPECT_EQ(begun.lock().blocked_by_size(), 0) << "nobody blocks what is granted";
+  EXPECT_EQ(begun.lock().reason(), "");
+  EXPECT_GT(begun.lock().lock_id(), 0);
   ASSERT_EQ(begun.write_ids_size(), 1);
   EXPECT_EQ(begun.write_ids(0).allocations(0).write_id(), 2);
   const v1::WriteIdList& list = begun.valid_write_ids().lists(0);
