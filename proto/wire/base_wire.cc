@@ -26,6 +26,20 @@ absl::Status BadField(std::string_view field, std::string_view what) {
                    {{"field", std::string(field)}});
 }
 
+absl::Status NotParsed() {
+  return BadField("request",
+                  "its bytes are no message that this method takes, or a text in it is not UTF-8");
+}
+
+absl::Status TooLarge(int64_t bytes, int64_t max_bytes) {
+  return BadField(
+      "request",
+      fmt::format("a message of {} bytes, at most {} are taken in (server.max_message); "
+                  "send it in parts",
+                  bytes,
+                  max_bytes));
+}
+
 std::string FieldOf(std::string_view list, int64_t index, std::string_view field) {
   return field.empty() ? fmt::format("{}[{}]", list, index)
                        : fmt::format("{}[{}].{}", list, index, field);

@@ -38,6 +38,9 @@ inline constexpr int64_t kMaxPageSize = 1000;
 
 // kInvalidRequest that names the field: `field` is its path in the request ("components[3].kind").
 absl::Status BadField(std::string_view field, std::string_view what);
+// Bytes that are no message of the type that the method takes, or more than are taken in.
+absl::Status NotParsed();
+absl::Status TooLarge(int64_t bytes, int64_t max_bytes);
 // "components", 3, "kind" → "components[3].kind"
 std::string FieldOf(std::string_view list, int64_t index, std::string_view field = "");
 

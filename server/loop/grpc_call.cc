@@ -9,6 +9,7 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
+#include "proto/wire/base_wire.h"
 #include "proto/wire/status_wire.h"
 #include "storage/model/errors.h"
 
@@ -73,6 +74,10 @@ void GrpcCall::Arrived(bool ok) {
 }
 
 absl::Status GrpcCall::Admit() {
+  const auto size = static_cast<int64_t>(request_.Length());
+  if (size > transport_.options_.max_message) {
+    return wire::TooLarge(size, transport_.options_.max_message);
+  }
   const absl::StatusOr<int64_t*> slot =
       transport_.admission_.Enter(method().call_class, ClientOf(*context_));
   if (!slot.ok()) return slot.status();

@@ -11,6 +11,9 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include "proto/wire/base_wire.h"
+#include "proto/wire/status_wire.h"
+
 namespace skep::loop {
 namespace {
 
@@ -94,7 +97,10 @@ class GrpcStreamService::Call final : public Stream {
   void WasRead(bool ok) {
     --events_;
     if (!over_) {
-      if (ok) {
+      const auto size = static_cast<int64_t>(ok ? incoming_.Length() : 0);
+      if (size > service_.max_message_) {
+        Finish(wire::ToGrpc(wire::TooLarge(size, service_.max_message_)));
+      } else if (ok) {
         service_.handler_.Message(*this, BytesOf(&incoming_));
         if (!status_) Read();
       } else {
@@ -174,8 +180,9 @@ GrpcStreamService::GrpcStreamService(std::vector<std::string> paths, StreamHandl
 
 GrpcStreamService::~GrpcStreamService() = default;
 
-void GrpcStreamService::Start(grpc::ServerCompletionQueue& queue) {
+void GrpcStreamService::Start(grpc::ServerCompletionQueue& queue, int64_t max_message) {
   queue_ = &queue;
+  max_message_ = max_message;
   for (size_t i = 0; i < paths_.size(); ++i) Register(static_cast<int>(i));
 }
 

@@ -19,7 +19,7 @@ class GrpcStreamService final : public StreamService, private grpc::Service {
   ~GrpcStreamService() override;
 
   grpc::Service& grpc_service() override { return *this; }
-  void Start(grpc::ServerCompletionQueue& queue) override;
+  void Start(grpc::ServerCompletionQueue& queue, int64_t max_message) override;
   void Drain() override { handler_.Drain(); }
   void EndStreams() override;
   bool Ended() const override { return calls_.empty(); }
@@ -33,6 +33,7 @@ class GrpcStreamService final : public StreamService, private grpc::Service {
   const std::vector<std::string> paths_;
   StreamHandler& handler_;
   grpc::ServerCompletionQueue* queue_ = nullptr;
+  int64_t max_message_ = 0;
   bool closing_ = false;
   std::vector<std::unique_ptr<Call>> calls_;
 };

@@ -1,5 +1,8 @@
 #include "server/loop/grpc_transport.h"
 
+#include <algorithm>
+#include <climits>
+
 #include <fmt/format.h>
 #include <grpc/support/time.h>
 #include <grpcpp/security/server_credentials.h>
@@ -16,7 +19,11 @@ gpr_timespec ToTimespec(MonoTime time) {
 }
 
 void SetLimits(const GrpcTransport::Options& options, grpc::ServerBuilder* builder) {
-  builder->SetMaxReceiveMessageSize(static_cast<int>(options.max_message));
+  // What gRPC itself refuses never reaches a handler and carries no reason of ours: so it lets
+  // through what is a little too large, for us to refuse.
+  constexpr int64_t kRoomToSayWhy = 2;
+  builder->SetMaxReceiveMessageSize(
+      static_cast<int>(std::min<int64_t>(options.max_message * kRoomToSayWhy, INT_MAX)));
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                               static_cast<int>(options.max_streams_per_connection));
   // Two servers on one port would share the clients between them.
@@ -78,7 +85,7 @@ absl::Status GrpcTransport::Start() {
         Register(*service, static_cast<int>(i));
     }
   }
-  for (const auto& stream : streams_) stream->Start(*queue_);
+  for (const auto& stream : streams_) stream->Start(*queue_, options_.max_message);
   return absl::OkStatus();
 }
 

@@ -35,8 +35,8 @@ class StreamService {
  public:
   virtual ~StreamService() = default;
   virtual grpc::Service& grpc_service() = 0;
-  // The server has started: asks for the first calls.
-  virtual void Start(grpc::ServerCompletionQueue& queue) = 0;
+  // The server has started: asks for the first calls. A call with a larger message is refused.
+  virtual void Start(grpc::ServerCompletionQueue& queue, int64_t max_message) = 0;
   // From now on only what ends and keeps alive is accepted.
   virtual void Drain() {}
   // The server will be shut down: ends its streams and asks for no more.

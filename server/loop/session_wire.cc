@@ -6,6 +6,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include "proto/wire/base_wire.h"
 #include "proto/wire/status_wire.h"
 
 namespace skep::loop {
@@ -16,8 +17,6 @@ using google::protobuf::io::CodedOutputStream;
 using WireFormat = google::protobuf::internal::WireFormatLite;
 
 constexpr int kNumber = v1::SessionOperation::kNumberFieldNumber;
-
-absl::Status NoSuchMessage() { return absl::InternalError("Unable to parse request"); }
 
 const uint8_t* Begin(std::string_view bytes) {
   return reinterpret_cast<const uint8_t*>(bytes.data());
@@ -91,15 +90,15 @@ absl::Status ReadSessionMessage(std::string_view bytes, SessionMessage* message)
                                                       WireFormat::WIRETYPE_LENGTH_DELIMITED);
     if (operation) {
       std::string_view part;
-      if (!ReadPart(bytes, &input, &part)) return NoSuchMessage();
-      if (!ReadOperation(part, &message->operations.emplace_back())) return NoSuchMessage();
+      if (!ReadPart(bytes, &input, &part)) return wire::NotParsed();
+      if (!ReadOperation(part, &message->operations.emplace_back())) return wire::NotParsed();
       continue;
     }
-    if (!WireFormat::SkipField(&input, tag)) return NoSuchMessage();
+    if (!WireFormat::SkipField(&input, tag)) return wire::NotParsed();
     rest.append(bytes.substr(begin, static_cast<size_t>(input.CurrentPosition()) - begin));
   }
   if (!input.ConsumedEntireMessage() || !message->rest.ParseFromString(rest)) {
-    return NoSuchMessage();
+    return wire::NotParsed();
   }
   return absl::OkStatus();
 }

@@ -223,7 +223,7 @@ void Sessions::Run(const SessionPtr& session,
 void Sessions::Fence(Stream& stream, const std::string& bytes) {
   v1::FenceSessionRequest request;
   if (!request.ParseFromString(bytes)) {
-    return stream.Finish(wire::ToGrpc(absl::InternalError("Unable to parse request")));
+    return stream.Finish(wire::ToGrpc(wire::NotParsed()));
   }
   const auto found = sessions_.find(request.session_id());
   std::optional<KnownSession> known;

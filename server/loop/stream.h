@@ -5,6 +5,9 @@
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/status.h>
 
+#include "proto/wire/base_wire.h"
+#include "proto/wire/status_wire.h"
+
 namespace skep::loop {
 
 // One call whose messages flow one by one in both directions: a stream of any kind, or a unary call
@@ -23,10 +26,10 @@ class Stream {
   virtual bool busy() const = 0;
   // Ends the call after what was written. Later writes are dropped.
   virtual void Finish(const grpc::Status& status) = 0;
-  // `bytes` as the request; false: they are none, and the call was ended with INTERNAL.
+  // `bytes` as the request; false: they are none, and the call was ended with kInvalidRequest.
   bool Parse(const std::string& bytes, google::protobuf::MessageLite& request) {
     if (request.ParseFromString(bytes)) return true;
-    Finish({grpc::StatusCode::INTERNAL, "Unable to parse request"});
+    Finish(wire::ToGrpc(wire::NotParsed()));
     return false;
   }
   // Ends the call at once: what is queued is lost, and a client that does not read is not waited

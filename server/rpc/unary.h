@@ -6,6 +6,7 @@
 
 #include <absl/status/status.h>
 
+#include "proto/wire/base_wire.h"
 #include "server/loop/call.h"
 
 namespace skep::rpc {
@@ -36,14 +37,15 @@ absl::Status NoRoom();
 template <class Request, class Response, class Handler>
 class Unary {
  public:
-  explicit Unary(Handler handler, bool makes = false) : handler_(std::move(handler)), makes_(makes) {}
+  explicit Unary(Handler handler, bool makes = false)
+      : handler_(std::move(handler)), makes_(makes) {}
 
   loop::Verdict operator()(loop::CallContext& call) {
     request_.Clear();
     response_.Clear();
     about_.clear();
     if (!call.call.Read(&request_)) {
-      call.call.Refuse(absl::InternalError("Unable to parse request"));
+      call.call.Refuse(wire::NotParsed());
       return {};
     }
     if (makes_ && !call.core.HasRoom()) {

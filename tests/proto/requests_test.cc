@@ -141,6 +141,9 @@ TEST(CommitTransaction, IsRefusedByField) {
           {"table with a slash",
            "write_set[0].table",
            [](R* r) { r->mutable_write_set(0)->mutable_table()->set_table("a/b"); }},
+          {"table named twice",
+           "write_set[1].table",
+           [](R* r) { SetOrders(r->add_write_set()->mutable_table()); }},
           {"partition that is none",
            "write_set[0].writes[0].partition",
            [](R* r) { r->mutable_write_set(0)->mutable_writes(0)->set_partition("nonsense"); }},
@@ -394,6 +397,11 @@ TEST(AddPartitions, IsRefusedByField) {
   EachIsRefused<R>(good,
                    {
                        {"no transaction", "txn_id", [](R* r) { r->clear_txn_id(); }},
+                       {"too many partitions",
+                        "partitions",
+                        [](R* r) {
+                          for (int i = 0; i < 10'000; ++i) r->add_partitions("p=1");
+                        }},
                        {"empty partition", "partitions[0]", [](R* r) { r->set_partitions(0, ""); }},
                        {"long partition",
                         "partitions[0]",

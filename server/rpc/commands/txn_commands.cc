@@ -1,6 +1,7 @@
 #include "server/rpc/commands/txn_commands.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,22 @@ absl::StatusOr<state::TableWrites> ReadWrites(const v1::TableWrites& from,
     }
   }
   return writes;
+}
+
+// A table named twice would have two write sets, and which of them is complete nobody could say.
+absl::Status CheckEachOnce(const std::vector<state::TableWrites>& write_set) {
+  if (write_set.size() < 2) return absl::OkStatus();
+  std::map<TableName, size_t> first;
+  for (size_t i = 0; i < write_set.size(); ++i) {
+    const auto [other, added] = first.emplace(write_set[i].table, i);
+    if (added) continue;
+    return BadField(
+        FieldOf("write_set", static_cast<int64_t>(i), "table"),
+        fmt::format("{} is write_set[{}] already; name a table once, with all its writes",
+                    write_set[i].table.ToString(),
+                    other->second));
+  }
+  return absl::OkStatus();
 }
 
 template <class Ids>
@@ -224,6 +241,7 @@ absl::StatusOr<state::CommitTxn> FromProto(const v1::CommitTransactionRequest& f
                           ReadWrites(from.write_set(i), FieldOf("write_set", i)));
     command.write_set.push_back(std::move(writes));
   }
+  SKEP_RETURN_IF_ERROR(CheckEachOnce(command.write_set));
   SKEP_RETURN_IF_ERROR(CheckCount("properties", from.properties_size(), 0, kMaxCommitProperties));
   for (int i = 0; i < from.properties_size(); ++i) {
     const v1::CommitProperty& property = from.properties(i);

@@ -152,7 +152,7 @@ TEST_F(EventServiceTest, RefusesAFilterThatIsNone) {
   EXPECT_THAT(*Start(request)->finished, HasReason(ErrorReason::kInvalidRequest));
   Watch garbled;
   service_->Message(garbled, "\xff\xff");
-  EXPECT_THAT(*garbled.finished, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(*garbled.finished, HasReason(ErrorReason::kInvalidRequest));
   EXPECT_EQ(service_->watchers(), 0u);
 }
 

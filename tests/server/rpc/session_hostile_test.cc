@@ -211,12 +211,13 @@ TEST_F(SessionHostileTest, BytesThatAreNoMessageEndTheStream) {
     FakeStream& stream = NewStream();
     sessions().Message(stream, bytes);
     Round();
-    EXPECT_EQ(stream.status.error_code(), grpc::StatusCode::INTERNAL);
+    EXPECT_EQ(stream.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(wire::FromGrpc(stream.status), HasReason(ErrorReason::kInvalidRequest));
     sessions().Closed(stream);
   }
   FakeStream& call = NewStream(loop::Sessions::kFence);
   sessions().Message(call, "\xff");
-  EXPECT_EQ(call.status.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(call.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(sessions().size(), 0u);
 }
 
