@@ -85,7 +85,12 @@ BatchCore::~BatchCore() {
 absl::Status BatchCore::LoadState() {
   SKEP_ASSIGN_OR_RETURN(const StoredState stored, store_.Load());
   SKEP_RETURN_IF_ERROR(meta::RequireSound(stored));
-  SKEP_ASSIGN_OR_RETURN(state_, state::State::Load(options_.state, stored, Now()));
+  const state::Now now = Now();
+  SKEP_ASSIGN_OR_RETURN(auto loaded, state::State::Load(options_.state, stored, now));
+  // After a unit that was not stored the process goes on, and so do the clients: who was silent
+  // must not live longer because others could not write.
+  if (state_ != nullptr) loaded->KeepLeases(*state_, now);
+  state_ = std::move(loaded);
   return absl::OkStatus();
 }
 
@@ -215,6 +220,8 @@ void BatchCore::Fail(const absl::Status& status) {
       fatal_ =
           MakeError(ErrorReason::kOutcomeUnknown,
                     "the store cannot be read after a failed unit (" + MessageOf(loaded) + ")");
+    } else {
+      ArmReaper();  // what it had ended is there again
     }
   }
   if (observer_ != nullptr) observer_->UnitEnds(nullptr);

@@ -31,6 +31,7 @@ absl::StatusOr<OpenTxn*> State::Impl::Use(TxnId id, Now now, Unit& unit) {
 }
 
 void State::Impl::EndExpired(TxnId id, Now now, Unit& unit) {
+  expired_txns.push_back(id);
   const bool compacts = !txns.Find(id)->compaction.is_none();
   EndTxn(id,
          {compacts ? AbortCause::kCompaction : AbortCause::kTimeout,
@@ -137,6 +138,7 @@ void State::Reap(Now now, Unit& unit) {
   s.EndBypasses(now, unit);
   for (TxnId id : s.txn_leases.Over(now.mono, kMaxEndedAtOnce)) s.EndExpired(id, now, unit);
   for (LockId lock : s.lock_leases.Over(now.mono, kMaxEndedAtOnce)) {
+    s.expired_locks.push_back(lock);
     s.EndRequest(lock, LockState::kNotAcquired, "its lease was over", now, unit);
   }
   for (TxnId id : s.lingering_leases.Over(now.mono, kMaxEndedAtOnce)) s.StopLingering(id);
@@ -147,6 +149,35 @@ void State::ExtendLeases(std::chrono::nanoseconds stall) {
   impl_->txn_leases.Extend(stall);
   impl_->lock_leases.Extend(stall);
   impl_->lingering_leases.Extend(stall);
+}
+
+void State::KeepLeases(const State& before, Now now) {
+  Impl& s = *impl_;
+  const Impl& was = *before.impl_;
+  for (const auto& [id, loaded] : s.txns.open()) {
+    const OpenTxn* const known = was.txns.Find(id);
+    if (known == nullptr) continue;
+    s.txns.Find(id)->last_heartbeat = known->last_heartbeat;
+    if (const auto left = was.txn_leases.Left(id, now.mono))
+      s.txn_leases.Renew(id, now.mono, *left);
+  }
+  for (const auto& [id, request] : s.lock_rows.all()) {
+    if (const auto left = was.lock_leases.Left(id, now.mono)) {
+      s.lock_leases.Renew(id, now.mono, *left);
+    }
+  }
+  for (const auto& [id, facts] : s.lingering) {
+    // One that is not known any more had lingered long enough.
+    const auto left = was.lingering_leases.Left(id, now.mono);
+    s.lingering_leases.Renew(id, now.mono, left.value_or(std::chrono::nanoseconds(0)));
+  }
+  const auto is_over = [&](auto& leases, const auto& ids) {
+    for (const auto id : ids) {
+      if (leases.Left(id, now.mono)) leases.Renew(id, now.mono, std::chrono::nanoseconds(0));
+    }
+  };
+  is_over(s.txn_leases, was.expired_txns);
+  is_over(s.lock_leases, was.expired_locks);
 }
 
 std::optional<MonoTime> State::NextExpiry() const {

@@ -78,6 +78,9 @@ struct State::Impl {
 
   Leases<TxnId, OpenTxnLeases> txn_leases;
   Leases<LockId> lock_leases;  // locks outside transactions
+  // Whose lease was over in the open unit.
+  std::vector<TxnId> expired_txns;
+  std::vector<LockId> expired_locks;
   // Transactions that the server ended: their readers may not know yet, so they pin, and count as
   // snapshots, for one more lease.
   std::map<TxnId, TxnFacts> lingering;

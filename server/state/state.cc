@@ -31,7 +31,10 @@ void State::Seal(Unit& unit) {
 }
 
 void State::Published(const Unit& unit) {
-  if (!unit.empty()) impl_->published = unit.seq();
+  if (unit.empty()) return;
+  impl_->published = unit.seq();
+  impl_->expired_txns.clear();
+  impl_->expired_locks.clear();
 }
 
 CounterRow State::Impl::Counters(CommitSeq seq) const {

@@ -130,6 +130,10 @@ class State {
   static constexpr size_t kMaxEndedAtOnce = 5'000;
   void Reap(Now now, Unit& unit);
   void ExtendLeases(std::chrono::nanoseconds stall);
+  // For a state that was loaded because a unit of `before` was not stored: leases go on as they
+  // were, since the process did. What the unit ended because its lease was over is over now; what
+  // it ended otherwise was heard of, and begins anew.
+  void KeepLeases(const State& before, Now now);
   std::optional<MonoTime> NextExpiry() const;
 
   // -- write ids

@@ -123,6 +123,63 @@ TEST_F(BatchCoreTest, AUnitThatIsNotStoredNeverWas) {
   EXPECT_EQ(OpenTxn(), lost);
 }
 
+// The process goes on, and leases with it: whose client was silent before the failed unit gets no
+// new length by it, whose client was heard keeps what it was told.
+TEST_F(BatchCoreTest, AUnitThatIsNotStoredChangesNoLease) {
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  const TxnId silent = OpenTxn(minutes(5));
+  const TxnId heard = OpenTxn(minutes(5));
+  const TxnId ends = OpenTxn(minutes(5));
+  const auto pass = [&](seconds time) {
+    clock_.Advance(time);
+    executor_.RunDue();
+    core_->Flush();
+  };
+  pass(minutes(3));
+  const auto beat = Run([&](state::State& state, state::Now now, state::Unit& unit) {
+    state.Beat({{heard}, {}}, now, unit);
+    return Verdict{Release::kAtOnce, std::span(&heard, 1)};
+  });
+  EXPECT_TRUE(beat->answered);
+  TxnId lost;
+  for (int i = 0; i < 60; ++i) {
+    store_.FailAppend(1, StoreFull());
+    const auto open = StartOpen(&lost);
+    core_->Flush();
+    ASSERT_THAT(open->status, HasReason(ErrorReason::kStoreFull));
+    pass(seconds(1));
+  }
+  store_.FailAppend(1, StoreFull());
+  const auto commit = StartCommit(ends);
+  core_->Flush();
+  EXPECT_THAT(commit->status, HasReason(ErrorReason::kStoreFull));
+  const auto open = [&](TxnId txn) { return store_.state().txns.contains(txn); };
+  EXPECT_TRUE(open(silent)) << "four minutes are not five";
+  pass(seconds(62));
+  EXPECT_FALSE(open(silent));
+  EXPECT_TRUE(open(heard)) << "its beat was acknowledged";
+  EXPECT_TRUE(open(ends)) << "heard of by the commit that was not stored";
+  pass(minutes(3));
+  EXPECT_FALSE(open(heard));
+  EXPECT_TRUE(open(ends));
+}
+
+TEST_F(BatchCoreTest, WhatAFailedUnitEndedByItsLeaseStaysOver) {
+  const TxnId silent = OpenTxn(std::chrono::minutes(1));
+  clock_.Advance(std::chrono::seconds(61));
+  for (int i = 0; i < 5; ++i) {
+    store_.FailAppend(1, StoreFull());
+    executor_.RunDue();  // the reaper comes, in vain
+    core_->Flush();
+    ASSERT_TRUE(store_.state().txns.contains(silent));
+    clock_.Advance(std::chrono::seconds(1));
+  }
+  executor_.RunDue();
+  core_->Flush();
+  EXPECT_FALSE(store_.state().txns.contains(silent)) << "as soon as there is room";
+}
+
 TEST_F(BatchCoreTest, ABusyStoreAnswersUnavailable) {
   store_.FailAppend(1, MakeError(ErrorReason::kStoreBusy, "the store is locked"));
   TxnId txn;
