@@ -11,6 +11,7 @@
 #include "storage/base/random.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
+#include "storage/model/quote.h"
 
 namespace skep::client {
 namespace {
@@ -35,7 +36,7 @@ std::string Describe(const v1::LockBlocker& blocker) {
   text += blocker.state() == v1::LOCK_STATE_WAITING ? " asked for earlier by " : " held by ";
   text += blocker.txn_id() == 0 ? "lock " + std::to_string(blocker.lock_id())
                                 : "transaction " + std::to_string(blocker.txn_id());
-  if (!blocker.user().empty()) text += " of " + blocker.user() + "@" + blocker.host();
+  if (!blocker.user().empty()) text += " of " + OwnerText(blocker.user(), blocker.host());
   if (!blocker.agent().empty()) text += " (" + blocker.agent() + ")";
   return Printable(text);
 }

@@ -25,11 +25,15 @@ bool IsAmbiguous(const absl::Status& status) {
          ReasonOf(status) == ErrorReason::kOutcomeUnknown;
 }
 
-absl::Status AlreadyCommitted(TxnId txn) {
+absl::Status AlreadyCommitted(TxnId txn, std::string_view so) {
   return MakeError(ErrorReason::kTxnAlreadyCommitted,
-                   "transaction " + txn.ToString() + " is committed",
+                   "transaction " + txn.ToString() + " is committed and " + std::string(so),
                    {{"txnId", txn.ToString()}});
 }
+
+constexpr std::string_view kTakesNoMore = "takes no more operations; begin another one";
+constexpr std::string_view kTooLateToAbort =
+    "cannot be aborted any more; undo what it wrote in another one";
 
 absl::Status AbortedBy(TxnId txn, std::string_view cause) {
   return MakeError(ErrorReason::kTxnAborted,
@@ -74,7 +78,7 @@ CommitSeq RemoteTransaction::snapshot() const {
 absl::Status RemoteTransaction::CheckOpenLocked() const {
   switch (phase_) {
     case Phase::kCommitted:
-      return AlreadyCommitted(id());
+      return AlreadyCommitted(id(), kTakesNoMore);
     case Phase::kAborted:
       return final_;
     case Phase::kCommitting:
@@ -224,7 +228,7 @@ absl::Status RemoteTransaction::Abort(milliseconds deadline) {
   {
     absl::MutexLock lock(&mutex_);
     if (phase_ == Phase::kAborted) return absl::OkStatus();
-    if (phase_ == Phase::kCommitted) return AlreadyCommitted(id());
+    if (phase_ == Phase::kCommitted) return AlreadyCommitted(id(), kTooLateToAbort);
     if (phase_ != Phase::kUnknown && ReasonOf(lease_->final_state()) == ErrorReason::kTxnAborted) {
       phase_ = Phase::kAborted;
       final_ = lease_->final_state();
@@ -239,7 +243,7 @@ absl::Status RemoteTransaction::Abort(milliseconds deadline) {
       session_->caller().Call(std::move(request), session_->clock().MonoNow() + deadline);
   if (answer.ok() && answer->already_committed_size() > 0) {
     End(Phase::kCommitted, absl::OkStatus());
-    return AlreadyCommitted(id());
+    return AlreadyCommitted(id(), kTooLateToAbort);
   }
   End(Phase::kAborted, AbortedBy(id(), AbortCauseName(AbortCause::kUser)));
   if (answer.ok()) return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "storage/base/text.h"
 #include "storage/compact/input_check.h"
 #include "storage/model/errors.h"
+#include "storage/model/quote.h"
 #include "storage/table/sources.h"
 
 namespace skep::duties {
@@ -51,7 +52,7 @@ absl::Status FindStranger(fs::FileSystem& fs,
 
 std::string PinText(const state::Pin& pin) {
   std::string text = fmt::format("transaction {}", pin.txn.value());
-  if (!pin.user.empty()) text += fmt::format(" of {}@{}", pin.user, pin.host);
+  if (!pin.user.empty()) text += " of " + OwnerText(pin.user, pin.host);
   // Of one that ended before the last start nothing but its id and its lease is kept.
   if (pin.open_time != Timestamp()) text += ", open since " + FormatRfc3339(pin.open_time);
   if (pin.ended) {
@@ -121,10 +122,9 @@ std::string LockInTheWay(const state::State& state,
     if (!LocksConflict(row.kind, LockKind::kSharedRead)) continue;
     const std::string owner = row.txn.is_none() ? fmt::format("lock {}", row.lock.value())
                                                 : fmt::format("transaction {}", row.txn.value());
-    return Printable(fmt::format("{} of {}@{} {} {} on {} (lock {})",
+    return Printable(fmt::format("{} of {} {} {} on {} (lock {})",
                                  owner,
-                                 row.user,
-                                 row.host,
+                                 OwnerText(row.user, row.host),
                                  row.state == LockState::kAcquired ? "holds" : "waits for",
                                  LockKindName(row.kind),
                                  row.resource.ToString(),

@@ -9,9 +9,10 @@ namespace {
 
 constexpr size_t kManyClients = 4096;
 
-absl::Status Overloaded(std::string_view what, int64_t limit) {
+// `limit` of calls like this one, `why` there are no more of them.
+absl::Status Overloaded(int64_t limit, std::string_view why) {
   return MakeError(ErrorReason::kOverloaded,
-                   fmt::format("{} calls are in flight {}; wait and try again", limit, what),
+                   fmt::format("{} calls are in flight {}; wait and try again", limit, why),
                    {{"limit", std::to_string(limit)}});
 }
 
@@ -31,12 +32,25 @@ absl::StatusOr<int64_t*> Admission::Enter(CallClass call_class, std::string_view
       return MakeError(ErrorReason::kShuttingDown,
                        "the server is shutting down; repeat the call with the same request id");
     }
-    const int64_t ordinary = limits_.in_flight - limits_.in_flight / 4;
-    if (in_flight_ >= ordinary) return Overloaded("on this server", ordinary);
-    if (*slot >= limits_.per_client) return Overloaded("from this client", limits_.per_client);
+    const int64_t kept = limits_.in_flight / 4;
+    const int64_t ordinary = limits_.in_flight - kept;
+    if (in_flight_ >= ordinary) {
+      return Overloaded(
+          ordinary,
+          fmt::format("on this server, and the other {} of server.max_in_flight = {} are kept for "
+                      "commits, aborts, heartbeats, releases and operators",
+                      kept,
+                      limits_.in_flight));
+    }
+    if (*slot >= limits_.per_client) {
+      return Overloaded(
+          limits_.per_client,
+          "from this client, all that one may have (server.max_in_flight_per_client)");
+    }
   }
   if (call_class == CallClass::kOperator && in_flight_ >= limits_.in_flight) {
-    return Overloaded("on this server", limits_.in_flight);
+    return Overloaded(limits_.in_flight,
+                      "on this server, all that it takes (server.max_in_flight)");
   }
   ++in_flight_;
   ++*slot;

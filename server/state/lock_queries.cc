@@ -9,6 +9,7 @@
 
 #include "server/state/errors.h"
 #include "server/state/impl.h"
+#include "storage/model/quote.h"
 
 namespace skep::state {
 
@@ -44,7 +45,7 @@ std::string State::Impl::WaitReason(const std::vector<Blocker>& blockers) {
   const Blocker& first = blockers.front();
   std::string owner = first.txn.is_none() ? fmt::format("lock {}", first.lock.value())
                                           : fmt::format("transaction {}", first.txn.value());
-  if (!first.user.empty()) owner += fmt::format(" of {}@{}", first.user, first.host);
+  if (!first.user.empty()) owner += " of " + OwnerText(first.user, first.host);
   if (!first.agent.empty()) owner += fmt::format(" ({})", first.agent);
   std::string text = fmt::format("{} {} {} on {}",
                                  owner,
@@ -52,7 +53,11 @@ std::string State::Impl::WaitReason(const std::vector<Blocker>& blockers) {
                                  LockKindName(first.kind),
                                  first.resource.ToString());
   text += fmt::format(" since {}", FormatRfc3339(first.since));
-  if (blockers.size() > 1) text += fmt::format(", and {} more", blockers.size() - 1);
+  // No more than so many are looked for.
+  const bool all = std::ssize(blockers) < LockTable::kShownBlockers;
+  if (blockers.size() > 1) {
+    text += fmt::format(", and {}{} more", all ? "" : "at least ", blockers.size() - 1);
+  }
   return text;
 }
 

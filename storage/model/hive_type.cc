@@ -8,6 +8,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
+#include "storage/model/quote.h"
 
 namespace skep {
 
@@ -137,8 +138,7 @@ class Parser {
   absl::Status Refuse(std::string_view why) const {
     return MakeError(
         ErrorReason::kInvalidRequest,
-        fmt::format(
-            "type text '{}' {} (at character {})", Printable(text_.substr(0, 200)), why, at_ + 1),
+        fmt::format("type text '{}' {} (at character {})", skep::Quoted(text_, 200), why, at_ + 1),
         {{"field", "type"}, {"position", std::to_string(at_ + 1)}});
   }
 

@@ -7,6 +7,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
+#include "storage/model/quote.h"
 
 namespace skep {
 
@@ -24,16 +25,16 @@ absl::StatusOr<std::string> CheckedName(std::string_view what, std::string_view 
     return MakeError(ErrorReason::kInvalidRequest,
                      fmt::format("{} name '{}' {}: use 1 to {} letters, digits and underscores",
                                  what,
-                                 Printable(name.substr(0, 2 * kMaxNameLength)),
+                                 Quoted(name, 2 * kMaxNameLength),
                                  why,
                                  kMaxNameLength),
                      {{"field", std::string(what)}, {"name", std::string(name)}});
   };
   if (name.empty()) return refuse("is empty");
-  if (name.size() > kMaxNameLength) return refuse(fmt::format("has {} characters", name.size()));
-  for (const char c : name) {
-    if (!IsNameCharacter(c))
-      return refuse(fmt::format("has the character '{}'", Printable({&c, 1})));
+  if (name.size() > kMaxNameLength) return refuse(fmt::format("has {} bytes", name.size()));
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (!IsNameCharacter(name[i]))
+      return refuse(fmt::format("has the character '{}'", QuotedCharacter(name, i)));
   }
   return AsciiLower(name);
 }
@@ -53,11 +54,11 @@ int HexValue(char c) {
 }
 
 absl::Status RefusePartition(std::string_view text, std::string_view why) {
-  return MakeError(ErrorReason::kInvalidRequest,
-                   fmt::format("partition '{}' {}: write it as k1=v1/k2=v2",
-                               Printable(text.substr(0, 2 * kMaxNameLength)),
-                               why),
-                   {{"field", "partition"}, {"partition", std::string(text)}});
+  return MakeError(
+      ErrorReason::kInvalidRequest,
+      fmt::format(
+          "partition '{}' {}: write it as k1=v1/k2=v2", Quoted(text, 2 * kMaxNameLength), why),
+      {{"field", "partition"}, {"partition", std::string(text)}});
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ absl::StatusOr<TableName> ParseTableName(std::string_view text) {
   if (dot == std::string_view::npos || text.find('.', dot + 1) != std::string_view::npos) {
     return MakeError(ErrorReason::kInvalidRequest,
                      fmt::format("'{}' is not a table name: write DATABASE.TABLE",
-                                 Printable(text.substr(0, 2 * kMaxNameLength))),
+                                 Quoted(text, 2 * kMaxNameLength)),
                      {{"field", "table"}, {"name", std::string(text)}});
   }
   return MakeTableName(text.substr(0, dot), text.substr(dot + 1));

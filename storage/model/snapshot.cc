@@ -7,6 +7,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
+#include "storage/model/quote.h"
 
 namespace skep {
 
@@ -63,7 +64,7 @@ class ListParser {
 
   absl::Status Refuse(std::string_view why) const {
     return MakeError(ErrorReason::kInvalidRequest,
-                     fmt::format("{} '{}' {}", what_, Printable(text_.substr(0, 200)), why),
+                     fmt::format("{} '{}' {}", what_, Quoted(text_, 200), why),
                      {{"field", std::string(what_)}});
   }
 

@@ -11,6 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
 #include "storage/model/errors.h"
+#include "storage/model/quote.h"
 
 namespace skep::cli {
 namespace {
@@ -25,7 +26,7 @@ struct Target {
 };
 
 std::string Describe(const Json& txn, const TimeCells& times) {
-  std::string text = Text(txn, "user") + "@" + Text(txn, "host");
+  std::string text = OwnerText(Text(txn, "user"), Text(txn, "host"));
   if (std::string agent = Text(txn, "agent"); !agent.empty()) text += " (" + agent + ")";
   text += ", opened " + times.Show(txn, "openTime");
   if (const Json& tables = List(txn, "tables"); !tables.empty())

@@ -11,6 +11,7 @@
 #include "client/cli/usage.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/model/quote.h"
 
 namespace skep::cli {
 namespace {
@@ -22,7 +23,7 @@ std::string AgentOf(const Json& owner) {
 }
 
 std::string OwnerOf(const Json& owner) {
-  return Text(owner, "user") + "@" + Text(owner, "host") + AgentOf(owner);
+  return OwnerText(Text(owner, "user"), Text(owner, "host")) + AgentOf(owner);
 }
 
 // The last line of an answer: how to get on without waiting.

@@ -7,6 +7,7 @@
 #include "client/cli/reply.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/model/quote.h"
 
 namespace skep::cli {
 namespace {
@@ -14,11 +15,10 @@ namespace {
 // "SHARED_READ on sales.orders of ann@host1, transaction 7, acquired 3m ago"
 std::string Describe(const Json& lock, const TimeCells& times) {
   const bool held = Enum(lock, "state", "LOCK_STATE_") == "ACQUIRED";
-  std::string text = fmt::format("{} on {} of {}@{}",
+  std::string text = fmt::format("{} on {} of {}",
                                  Enum(lock, "kind", "LOCK_KIND_"),
                                  ResourceOf(Object(lock, "resource")),
-                                 Text(lock, "user"),
-                                 Text(lock, "host"));
+                                 OwnerText(Text(lock, "user"), Text(lock, "host")));
   if (Number(lock, "txnId") != 0) text += ", transaction " + Text(lock, "txnId");
   return text + (held ? ", acquired " + times.Show(lock, "acquireTime")
                       : ", waiting since " + times.Show(lock, "requestTime"));

@@ -4,13 +4,14 @@
 #include "client/cli/text_block.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/text.h"
+#include "storage/model/quote.h"
 
 namespace skep::cli {
 namespace {
 
 std::string OldestTransaction(const Json& oldest, const TimeCells& times) {
   std::string text = Text(oldest, "txnId") + ", opened " + times.Show(oldest, "openTime") + " by " +
-                     Text(oldest, "user") + "@" + Text(oldest, "host");
+                     OwnerText(Text(oldest, "user"), Text(oldest, "host"));
   if (std::string agent = Text(oldest, "agent"); !agent.empty()) text += " (" + agent + ")";
   return text;
 }

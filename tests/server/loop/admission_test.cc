@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "storage/model/errors.h"
@@ -33,6 +34,8 @@ TEST(Admission, LetsOrdinaryCallsTakeThreeQuarters) {
   const auto refused = admission.Enter(CallClass::kOrdinary, "b");
   ASSERT_THAT(refused, HasReason(ErrorReason::kOverloaded));
   EXPECT_EQ(MetadataOf(refused.status()).at("limit"), "6");
+  EXPECT_THAT(MessageOf(refused.status()),
+              ::testing::HasSubstr("the other 2 of server.max_in_flight = 8 are kept for commits"));
   admission.Leave(slots.back());
   EXPECT_THAT(admission.Enter(CallClass::kOrdinary, "b"), IsOk());
 }

@@ -44,7 +44,7 @@ TEST(AcquireLocks, GrantsAtTheReleaseAndTellsTheWaiter) {
   ASSERT_EQ(waits.blocked_by.size(), 1u);
   EXPECT_EQ(waits.blocked_by[0].txn, holder);
   EXPECT_EQ(waits.blocked_by[0].user, "ann");
-  EXPECT_THAT(waits.reason, HasSubstr("transaction 1 of ann@ holds EXCLUSIVE on db.a"));
+  EXPECT_THAT(waits.reason, HasSubstr("transaction 1 of ann holds EXCLUSIVE on db.a"));
   EXPECT_THAT(l.server.Notices(), IsEmpty());
   l.server.Restart();  // the queue is durable
   ASSERT_THAT(l.server.Commit(holder), IsOk());
