@@ -51,6 +51,7 @@ absl::Status GetStatus(const ServerFacts& facts,
   response->mutable_duties()->set_initiator(facts.initiator);
   response->mutable_duties()->set_workers(facts.workers);
   response->mutable_duties()->set_cleaner(facts.cleaner);
+  response->set_store_full(!context.call.core.HasRoom());
   const meta::MetaStore::Lag lag = context.call.core.StoreLag();
   response->set_log_backlog_bytes(lag.bytes);
   response->set_log_backlog_limit_bytes(lag.limit);

@@ -16,12 +16,15 @@ namespace skep::meta {
 namespace {
 
 constexpr std::string_view kNextTable = "next_table_id";
+// Ids are given out one by one and taken over up to 2^62: above this no counter ever came.
+constexpr int64_t kMaxCounter = int64_t{3} << 61;
 
 class Checker {
  public:
   explicit Checker(const StoredState& state) : s_(state) {}
 
   std::vector<std::string> Run() {
+    CheckCounters();
     CheckTables();
     CheckTxns();
     CheckWriteIds();
@@ -37,6 +40,10 @@ class Checker {
     findings_.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  void RoomToCount(std::string_view counter, int64_t value, int64_t least = 1) {
+    if (value >= least && value <= kMaxCounter) return;
+    Found("{} is {}, and no id can be given out from there", counter, value);
+  }
   void Below(const std::string& what, int64_t id, std::string_view counter, int64_t next) {
     if (id >= next) Found("{} has id {}, but {} is {}", what, id, counter, next);
   }
@@ -54,6 +61,19 @@ class Checker {
   void HasTable(const std::string& what, TableId table) {
     if (!s_.tables.contains(table))
       Found("{} names table {}, which is not there", what, table.value());
+  }
+
+  void CheckCounters() {
+    const CounterRow& c = s_.counters;
+    RoomToCount("seq", c.seq.value(), 0);
+    RoomToCount("next_txn_id", c.next_txn.value());
+    RoomToCount("next_lock_id", c.next_lock.value());
+    RoomToCount("next_compaction_id", c.next_compaction.value());
+    RoomToCount(kNextTable, c.next_table.value());
+    for (const auto& [id, table] : s_.tables) {
+      RoomToCount(fmt::format("the next_write_id of table {}", id.value()),
+                  table.next_write_id.value());
+    }
   }
 
   void CheckTables() {
@@ -318,6 +338,10 @@ class Checker {
       Below(what, id.value(), "next_compaction_id", s_.counters.next_compaction.value());
       Known(what, row.txn);
       Happened("the output of " + what, row.published_seq);
+      if (!IsTerminal(row.state)) HasTable(what, row.table);
+      if (row.state == CompactionState::kWorking && !s_.txns.contains(row.txn)) {
+        Found("{} is worked on outside any transaction", what);
+      }
       if (row.state == CompactionState::kWorking && row.claim < 1) {
         Found("{} is worked on, but nobody claimed it", what);
       }

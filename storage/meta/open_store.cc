@@ -23,15 +23,31 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> OpenTables(const LogStoreOptions& o
   return std::move(recovered.tables);
 }
 
+// A start that needs room on a full disk, told what for.
+absl::Status WhyItNeedsRoom(const absl::Status& status) {
+  if (ReasonOf(status) != ErrorReason::kStoreFull) return status;
+  return MakeError(
+      ErrorReason::kStoreFull,
+      MessageOf(status) +
+          "; a start takes what the log holds into the tables, for which there must be "
+          "room: free some, then start again. Nothing is lost, and no file of the "
+          "data directory is to be removed",
+      MetadataOf(status));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetaStore>> OpenStore(StoreForm form,
                                                      const LogStoreOptions& options) {
   std::unique_ptr<MetaStore> store;
   if (form == StoreForm::kTables) {
-    SKEP_ASSIGN_OR_RETURN(store, OpenTables(options));
+    auto tables = OpenTables(options);
+    if (!tables.ok()) return WhyItNeedsRoom(tables.status());
+    store = *std::move(tables);
   } else {
-    SKEP_ASSIGN_OR_RETURN(store, LogStore::Open(options));
+    auto log = LogStore::Open(options);
+    if (!log.ok()) return WhyItNeedsRoom(log.status());
+    store = *std::move(log);
   }
   if (options.reserve_bytes == 0) return store;
   static auto* const system_clock = new SystemClock;

@@ -49,6 +49,11 @@ absl::StatusOr<int> RunCommand(Run& run, const Status&) {
   block.Add("listens on", JoinedTexts(List(reply, "endpoints")));
   block.Add("warehouse", JoinedTexts(List(reply, "warehouseRoots")));
   block.Add("store", Text(reply, "storePath") + ", commit sequence " + Text(reply, "commitSeq"));
+  if (Flag(reply, "storeFull")) {
+    block.Add("disk full",
+              "opens, tables, locks and other new work are refused (STORE_FULL); commits, aborts, "
+              "heartbeats and releases go on: free space on the filesystem of the store");
+  }
   if (const std::string behind = TablesBehind(reply, times); !behind.empty()) {
     block.Add("tables behind", behind);
   }

@@ -119,6 +119,18 @@ absl::Status Unstorable(std::string_view why) {
   return MakeError(ErrorReason::kInternal, fmt::format("cannot store a unit {}", why));
 }
 
+// Its checksum is right: it is no damage, but the work of a program that this one does not know.
+absl::Status Foreign(const RecordHeader& header, std::string_view what) {
+  return MakeError(
+      ErrorReason::kCorruptStore,
+      fmt::format("unit {} in the log holds {}, which this program does not write; "
+                  "start the program that wrote it and stop it in order, which empties "
+                  "the log",
+                  header.seq.value(),
+                  what),
+      {{"seq", header.seq.ToString()}});
+}
+
 struct WriteOne {
   FieldWriter& writer;
   const CounterRow*& counters;
@@ -172,6 +184,7 @@ std::optional<RecordHeader> ReadRecordHeader(std::string_view bytes, uint64_t sa
   header.body_length = GetNumber<uint32_t>(bytes, 8);
   header.body_crc = GetNumber<uint32_t>(bytes, 12);
   header.effects = GetNumber<uint32_t>(bytes, 16);
+  header.reserved = GetNumber<uint32_t>(bytes, 20);
   header.before = CommitSeq(static_cast<int64_t>(GetNumber<uint64_t>(bytes, 24)));
   header.seq = CommitSeq(static_cast<int64_t>(GetNumber<uint64_t>(bytes, 32)));
   if (header.body_length > kMaxRecordBody || header.seq <= header.before) return std::nullopt;
@@ -186,6 +199,7 @@ std::optional<std::string_view> BodyOf(const RecordHeader& header, std::string_v
 }
 
 absl::Status DecodeBody(const RecordHeader& header, std::string_view body, Effects& effects) {
+  if (header.reserved != 0) return Foreign(header, "a reserved field that is not 0");
   // Each takes a byte at least; by doubling, since unit follows unit.
   const size_t all = effects.size() + std::min<size_t>(header.effects, body.size());
   if (all > effects.capacity()) effects.reserve(std::max(all, 2 * effects.capacity()));
@@ -193,22 +207,12 @@ absl::Status DecodeBody(const RecordHeader& header, std::string_view body, Effec
   for (uint32_t i = 0; i < header.effects && reader.ok(); ++i) {
     const uint8_t tag = reader.Byte();
     if (tag >= kTags || kReaders[tag] == nullptr) {
-      return MakeError(
-          ErrorReason::kCorruptStore,
-          fmt::format("unit {} in the log holds an effect with tag {}, which this program does not "
-                      "write; start the program that wrote it and stop it in order",
-                      header.seq.value(),
-                      tag),
-          {{"seq", header.seq.ToString()}, {"tag", std::to_string(tag)}});
+      return Foreign(header, fmt::format("an effect with tag {}", tag));
     }
     kReaders[tag](reader, effects);
   }
   if (reader.ok() && reader.AtEnd()) return absl::OkStatus();
-  return MakeError(ErrorReason::kCorruptStore,
-                   fmt::format("unit {} in the log holds values that this program does not write; "
-                               "start the program that wrote it and stop it in order",
-                               header.seq.value()),
-                   {{"seq", header.seq.ToString()}});
+  return Foreign(header, "values out of their range");
 }
 
 }  // namespace skep::meta

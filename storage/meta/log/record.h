@@ -34,6 +34,7 @@ struct RecordHeader {
   uint32_t body_length = 0;
   uint32_t body_crc = 0;
   uint32_t effects = 0;
+  uint32_t reserved = 0;
   CommitSeq before;
   CommitSeq seq;
 
@@ -68,8 +69,8 @@ std::optional<RecordHeader> ReadRecordHeader(std::string_view bytes, uint64_t sa
 // The body that follows `header` at the front of `bytes`; nothing if it is not whole.
 std::optional<std::string_view> BodyOf(const RecordHeader& header, std::string_view bytes);
 
-// Appends the effects of a body to `effects`. Errors: kCorruptStore for a tag or a value that no
-// program of this schema writes; `effects` may hold part of the body then.
+// Appends the effects of a body to `effects`. Errors: kCorruptStore for a tag, a value or a
+// reserved field that no program of this schema writes; `effects` may hold part of the body then.
 absl::Status DecodeBody(const RecordHeader& header, std::string_view body, Effects& effects);
 
 }  // namespace skep::meta

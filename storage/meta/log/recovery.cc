@@ -60,6 +60,16 @@ absl::Status DoesNotFollow(const std::string& path, const RecordHeader& header, 
       {{"path", path}, {"seq", last.ToString()}});
 }
 
+// The same refusal, with the place that it speaks of.
+absl::Status At(const std::string& path, int64_t offset, const absl::Status& status) {
+  ErrorMetadata metadata = MetadataOf(status);
+  metadata["path"] = path;
+  metadata["offset"] = std::to_string(offset);
+  return MakeError(ReasonOf(status),
+                   fmt::format("{}, offset {}: {}", Printable(path), offset, MessageOf(status)),
+                   metadata);
+}
+
 // The start goes on: a unit that the power tore was never answered. One that rotted was, and its
 // bytes go with the file, so this line is all that is left of it.
 void WarnOfBrokenTail(const std::string& path,
@@ -88,7 +98,10 @@ class Replay {
   absl::Status Take(const ScannedRecord& record, const std::string& path) {
     if (record.header.seq <= last_) return absl::OkStatus();
     if (record.header.before != last_) return DoesNotFollow(path, record.header, last_);
-    SKEP_RETURN_IF_ERROR(DecodeBody(record.header, record.body, effects_));
+    if (const absl::Status status = DecodeBody(record.header, record.body, effects_);
+        !status.ok()) {
+      return At(path, record.offset, status);
+    }
     last_ = record.header.seq;
     ++units_;
     return effects_.size() < kEffectsAtOnce ? absl::OkStatus() : Apply();

@@ -53,7 +53,7 @@ std::optional<ScannedRecord> RecordAt(std::string_view bytes, size_t at, uint64_
   if (!header) return std::nullopt;
   const std::optional<std::string_view> body = BodyOf(*header, rest);
   if (!body) return std::nullopt;
-  return ScannedRecord{*header, *body};
+  return ScannedRecord{*header, *body, static_cast<int64_t>(at)};
 }
 
 // No unit of an earlier life is newer than `last`, so a record of this life shows by its sequences

@@ -50,6 +50,7 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, const 
 struct ScannedRecord {
   RecordHeader header;
   std::string_view body;
+  int64_t offset = 0;  // in its file
 };
 // The last record may be torn: it ends the list. Errors: kCorruptStore where a later record is
 // whole, where the sequences have a gap or where the file is shorter than it was made; metadata

@@ -22,6 +22,13 @@ struct Meaning {
   std::string_view way_out;
 };
 
+// The statements are the program's own and fit the schema that it made: another hand changed it.
+bool MeansChangedSchema(int code, std::string_view words) {
+  return (code & 0xff) == SQLITE_ERROR &&
+         (words.starts_with("no such table: ") || words.starts_with("no such column: ") ||
+          words.find(" has no column named ") != std::string_view::npos);
+}
+
 Meaning MeaningOf(int code, sqlite3* db) {
   if (MeansFull(code, db)) {
     return {ErrorReason::kStoreFull, "free space on the filesystem of the data directory"};
@@ -57,7 +64,12 @@ absl::Status SqliteError(int code, std::string_view doing, const std::string& pa
   const int known = db != nullptr ? sqlite3_extended_errcode(db) : SQLITE_OK;
   // The connection's words belong to its last call only.
   const std::string words = known == code ? sqlite3_errmsg(db) : sqlite3_errstr(code);
-  const Meaning meaning = MeaningOf(code, db);
+  const Meaning meaning =
+      MeansChangedSchema(code, words)
+          ? Meaning{ErrorReason::kCorruptStore,
+                    "the store lacks a table or column that it was made with: keep a copy of the "
+                    "data directory and restore the last backup"}
+          : MeaningOf(code, db);
   return MakeError(meaning.reason,
                    fmt::format("cannot {} in store {}: {} (SQLite {}); {}",
                                doing,

@@ -83,6 +83,17 @@ TEST(Status, SaysThatTheTablesOfTheStoreAreBehind) {
                         "/var/lib/skep is full\n"));
 }
 
+TEST(Status, SaysThatAFullDiskTakesNothingNew) {
+  ToolWorld world;
+  world.server.On<v1::GetStatusRequest>([](const auto&, auto& answer) {
+    answer.set_store_full(true);
+    return Ok();
+  });
+  EXPECT_EQ(world.Run({"status"}), kDone) << world.err;
+  EXPECT_THAT(world.out, HasSubstr("disk full:"));
+  EXPECT_THAT(world.out, HasSubstr("refused (STORE_FULL); commits, aborts"));
+}
+
 TEST(Status, PrintsJson) {
   ToolWorld world;
   AddStatus(world);

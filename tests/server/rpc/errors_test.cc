@@ -211,8 +211,13 @@ TEST_F(StoreErrorsTest, AFullDiskTakesNothingNewAndLetsTransactionsEnd) {
   v1::ListTransactionsResponse list;
   ASSERT_THAT(Call(&Txns::ListTransactions, *txns_, v1::ListTransactionsRequest(), &list), IsOk());
   EXPECT_EQ(list.transactions_size(), 1) << "questions are answered";
+  v1::GetStatusResponse status;
+  ASSERT_THAT(Call(&Admin::GetStatus, *admin_, v1::GetStatusRequest(), &status), IsOk());
+  EXPECT_TRUE(status.store_full());
   OnLoop([&] { store_.SetRoom(true); });
   EXPECT_THAT(Open("", false, 1), IsOk());
+  ASSERT_THAT(Call(&Admin::GetStatus, *admin_, v1::GetStatusRequest(), &status), IsOk());
+  EXPECT_FALSE(status.store_full());
 }
 
 TEST_F(ErrorsTest, ABeatOfASessionNeedsASession) {

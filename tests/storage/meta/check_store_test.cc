@@ -71,6 +71,7 @@ StoredState Sound() {
   compaction.state = CompactionState::kWorking;
   compaction.worker = "w";
   compaction.claim = 1;
+  compaction.txn = TxnId(8);
   add(Put<CompactionRow>{compaction});
   ApplyEffects(state, effects);
   return state;
@@ -95,9 +96,24 @@ TEST(CheckInvariants, NamesWhatContradictsItself) {
   time_traveller.snapshot_seq = CommitSeq(14);
   LockRow ended = Sound().locks.at({LockId(1), 1});
   ended.state = LockState::kAborted;
+  CompactionRow alone = Sound().compactions.at(CompactionId(1));
+  alone.txn = TxnId(9);
+  CompactionRow homeless = Sound().compactions.at(CompactionId(1));
+  homeless.table = TableId(3);
   CompactionRow nobody = Sound().compactions.at(CompactionId(1));
   nobody.claim = 0;
+  CounterRow at_the_end = Sound().counters;
+  at_the_end.next_txn = TxnId(INT64_MAX);
+  CounterRow before_the_first = Sound().counters;
+  before_the_first.next_lock = LockId(0);
+  TableRow full = Sound().tables.at(TableId(2));
+  full.next_write_id = WriteId(INT64_MAX);
   const std::vector<Case> cases = {
+      {"no transaction id left",
+       {Put<CounterRow>{at_the_end}},
+       "next_txn_id is 9223372036854775807, and no id can be given out from there"},
+      {"a counter that is none", {Put<CounterRow>{before_the_first}}, "next_lock_id is 0"},
+      {"no write id left", {Put<TableRow>{full}}, "the next_write_id of table 2 is 92233"},
       {"write id of two kinds",
        {Put<AbortedWriteIdsRow>{{TableId(1), WriteId(5), WriteId(6)}}},
        "open write id 5 of table 1 is also aborted"},
@@ -155,6 +171,12 @@ TEST(CheckInvariants, NamesWhatContradictsItself) {
        {Put<LockRow>{Lock(3, 0, {"db", "t2", ""}, LockKind::kExclusive)},
         Put<LockRow>{Lock(4, 0, {"db", "t2", ""}, LockKind::kSharedRead)}},
        "are both granted"},
+      {"work outside transactions",
+       {Put<CompactionRow>{alone}},
+       "compaction 1 is worked on outside any transaction"},
+      {"work on no table",
+       {Put<CompactionRow>{homeless}},
+       "compaction 1 names table 3, which is not there"},
       {"work without a claim", {Put<CompactionRow>{nobody}}, "nobody claimed it"},
   };
   for (const Case& c : cases) {

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/base/crc32c.h"
 #include "storage/base/log.h"
 #include "storage/fs/posix_file_system.h"
 #include "storage/meta/log/little_endian.h"
@@ -447,6 +448,64 @@ TEST_F(LogRecovery, DamageBeforeTheEndStopsTheStart) {
   EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
   EXPECT_EQ(MetadataOf(status)["path"], Segment(2));
   EXPECT_THAT(Load(), HasReason(ErrorReason::kCorruptStore));  // and again
+}
+
+// Behind checksums that are right: no damage, but what this program does not write.
+TEST_F(LogRecovery, UnitsOfAnotherProgramAreRefusedWithTheirPlace) {
+  MakeKilled();
+  const std::string whole = Read(Segment(2));
+  const SegmentHeader segment = *DecodeSegmentHeader(whole, "");
+  const auto records = ScanSegment(whole, segment, "");
+  ASSERT_THAT(records, IsOk());
+  const ScannedRecord& last = records->back();
+  const auto at = static_cast<size_t>(last.offset);
+  const auto seal = [&](std::string& bytes) {
+    const auto body = at + kRecordHeaderSize;
+    PutNumber(bytes, at + 12, Crc32c(std::string_view(bytes).substr(body, last.body.size())));
+    std::string salt(8, '\0');
+    PutNumber(salt, 0, segment.salt);
+    PutNumber(bytes,
+              at + 4,
+              Crc32c(std::string_view(bytes).substr(at + 8, kRecordHeaderSize - 8), Crc32c(salt)));
+  };
+  std::string bytes = whole;
+  seal(bytes);
+  ASSERT_EQ(bytes, whole) << "the seal is the record's own";
+  struct Case {
+    const char* name;
+    size_t at;
+    char value;
+    const char* says;
+  };
+  for (const Case& c : {Case{"tag", at + kRecordHeaderSize, '\x60', "an effect with tag 96"},
+                        Case{"reserved field", at + 20, '\1', "a reserved field that is not 0"}}) {
+    SCOPED_TRACE(c.name);
+    bytes = whole;
+    bytes[c.at] = c.value;
+    seal(bytes);
+    Write(Segment(2), bytes);
+    const absl::Status status = Load().status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+    EXPECT_THAT(status, HasMessage(AllOf(HasSubstr(c.says), HasSubstr(Segment(2)))));
+    EXPECT_EQ(MetadataOf(status)["path"], Segment(2));
+    EXPECT_EQ(MetadataOf(status)["offset"], std::to_string(last.offset));
+  }
+  Write(Segment(2), whole);
+  EXPECT_THAT(Load(), IsOkAndHolds(expected_)) << "a start that was refused took nothing away";
+}
+
+TEST_F(LogRecovery, AStartOnAFullDiskSaysWhatItNeedsRoomFor) {
+  MakeKilled();
+  LogStoreOptions options = LogOptionsFor(killed_.path());
+  options.tables.vfs = vfs_.name();
+  for (const StoreForm form : {StoreForm::kLog, StoreForm::kTables}) {
+    vfs_.Fail(Mask(VfsCall::kWrite), 1, SQLITE_FULL, FaultVfs::Span::kFromThere);
+    const absl::Status status = OpenStore(form, options).status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kStoreFull));
+    EXPECT_THAT(status, HasMessage(HasSubstr("free some, then start again. Nothing is lost")));
+    vfs_.Heal();
+  }
+  EXPECT_THAT(Load(), IsOkAndHolds(expected_));
 }
 
 // nothing between tables and log is missing unseen.

@@ -300,6 +300,29 @@ TEST(SqliteStore, RefusesAWordItDoesNotKnow) {
   }
 }
 
+// Another hand was at it: no fault of the program, and the way out is that of a damaged store.
+TEST(SqliteStore, RefusesAStoreWhoseSchemaWasChanged) {
+  const TempDir dir;
+  SqliteOptions options = OptionsFor(dir.path());
+  {
+    SKEP_ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(options));
+    ASSERT_THAT(store->Append(OneTable()), IsOk());
+  }
+  for (const char* change : {"DROP TABLE locks",
+                             "DROP TABLE schema_migrations",
+                             "DROP TABLE dropped_tables",
+                             "ALTER TABLE ended_transactions DROP COLUMN pinned_ms"}) {
+    SCOPED_TRACE(change);
+    const TempDir copy;
+    CopyFiles(dir.path(), copy.path());
+    Shell(copy / "skep.db", SQLITE_OPEN_READWRITE).Query(change);
+    const absl::Status status = LoadFrom(copy.path()).status();
+    EXPECT_THAT(status, HasReason(ErrorReason::kCorruptStore));
+    EXPECT_THAT(status, HasMessage(HasSubstr("restore the last backup")));
+    EXPECT_THAT(status, HasMessage(HasSubstr("the store lacks a table or column")));
+  }
+}
+
 TEST(SqliteStore, IsBusyWhileAnotherProgramWritesAndGoesOnAfterwards) {
   const TempDir dir;
   SqliteOptions options = OptionsFor(dir.path());
