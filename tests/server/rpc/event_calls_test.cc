@@ -75,19 +75,6 @@ class EventCallsTest : public RpcFixture {
     *request.mutable_after() = revision;
     return request;
   }
-  int64_t Write(const std::string& table, v1::WriteOperation operation) {
-    const int64_t txn = OpenTxn();
-    EXPECT_THAT(Allocate(txn, table), IsOk());
-    v1::CommitTransactionRequest request;
-    request.set_txn_id(txn);
-    auto* writes = request.add_write_set();
-    writes->mutable_table()->set_database("sales");
-    writes->mutable_table()->set_table(table);
-    writes->add_writes()->set_operation(operation);
-    v1::CommitTransactionResponse response;
-    EXPECT_THAT(Call(&Txns::CommitTransaction, *txns_, request, &response), IsOk());
-    return txn;
-  }
   void SetProperty(const std::string& table, const std::string& value) {
     v1::SetTablePropertiesRequest request;
     request.mutable_name()->set_database("sales");

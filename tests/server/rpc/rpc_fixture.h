@@ -171,6 +171,20 @@ class RpcFixture : public ::testing::Test {
     if (status.ok() && write_id != nullptr) *write_id = response.allocations(0).write_id();
     return status;
   }
+  // A transaction that writes to an unpartitioned table and commits. Its id.
+  int64_t Write(const std::string& table, v1::WriteOperation operation) {
+    const int64_t txn = OpenTxn();
+    EXPECT_THAT(Allocate(txn, table), testing::IsOk());
+    v1::CommitTransactionRequest request;
+    request.set_txn_id(txn);
+    auto* writes = request.add_write_set();
+    writes->mutable_table()->set_database("sales");
+    writes->mutable_table()->set_table(table);
+    writes->add_writes()->set_operation(operation);
+    v1::CommitTransactionResponse response;
+    EXPECT_THAT(Call(&Txns::CommitTransaction, *txns_, request, &response), testing::IsOk());
+    return txn;
+  }
   v1::AcquireLocksRequest LockRequest(int64_t txn, const std::string& table, v1::LockKind kind) {
     v1::AcquireLocksRequest request;
     request.set_txn_id(txn);

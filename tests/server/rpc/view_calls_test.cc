@@ -28,18 +28,6 @@ class ViewCallsTest : public RpcFixture {
     EXPECT_THAT(Call(&Tables::GetValidWriteIds, *tables_, request, &response), IsOk());
     return response.lists_size() == 1 ? response.lists(0) : v1::WriteIdList();
   }
-  void Write(const std::string& table, v1::WriteOperation operation) {
-    const int64_t txn = OpenTxn();
-    ASSERT_THAT(Allocate(txn, table), IsOk());
-    v1::CommitTransactionRequest request;
-    request.set_txn_id(txn);
-    auto* writes = request.add_write_set();
-    writes->mutable_table()->set_database("sales");
-    writes->mutable_table()->set_table(table);
-    writes->add_writes()->set_operation(operation);
-    v1::CommitTransactionResponse response;
-    ASSERT_THAT(Call(&Txns::CommitTransaction, *txns_, request, &response), IsOk());
-  }
   absl::Status Changes(const v1::GetTableChangesRequest& request,
                        v1::GetTableChangesResponse* response) {
     return Call(&Tables::GetTableChanges, *tables_, request, response);
