@@ -35,7 +35,7 @@ void EventModel::Stored(CommitSeq unit,
            fmt::format(
                "{} {} {}", id->row.table.value(), id->row.write_id.value(), id->row.txn.value()));
     } else if (const auto* table = std::get_if<Put<TableRow>>(&effect)) {
-      if (tables_.insert(table->row.id).second) Note(unit, "added", table->row.id.ToString());
+      if (tables_.insert(table->row->id).second) Note(unit, "added", table->row->id.ToString());
     } else if (const auto* gone = std::get_if<EraseTable>(&effect)) {
       if (tables_.erase(gone->id) > 0) Note(unit, "dropped", gone->id.ToString());
     } else if (const auto* partition = std::get_if<Put<PartitionRow>>(&effect)) {
@@ -46,11 +46,11 @@ void EventModel::Stored(CommitSeq unit,
     } else if (const auto* left = std::get_if<ErasePartition>(&effect)) {
       partitions_.erase({left->table, left->name});
     } else if (const auto* row = std::get_if<Put<CompactionRow>>(&effect)) {
-      const auto [it, fresh] = compactions_.emplace(row->row.id, row->row.state);
-      if (!fresh && std::exchange(it->second, row->row.state) == row->row.state) continue;
+      const auto [it, fresh] = compactions_.emplace(row->row->id, row->row->state);
+      if (!fresh && std::exchange(it->second, row->row->state) == row->row->state) continue;
       Note(unit,
            "compaction",
-           fmt::format("{} {}", row->row.id.value(), CompactionStateName(row->row.state)));
+           fmt::format("{} {}", row->row->id.value(), CompactionStateName(row->row->state)));
     }
   }
   for (const auto& [txn, cause] : ended) {

@@ -24,8 +24,8 @@ void Truth::Stored(const Effects& effects) {
   if (!on_publish_) return;
   for (const Effect& effect : effects) {
     const auto* row = std::get_if<Put<CompactionRow>>(&effect);
-    const bool published = row != nullptr && row->row.state == CompactionState::kReadyForCleaning;
-    if (published && row->row.published_seq == state_.counters.seq) on_publish_(row->row);
+    const bool published = row != nullptr && row->row->state == CompactionState::kReadyForCleaning;
+    if (published && row->row->published_seq == state_.counters.seq) on_publish_(*row->row);
   }
 }
 
