@@ -36,7 +36,10 @@ void EventModel::Stored(CommitSeq unit,
                "{} {} {}", id->row.table.value(), id->row.write_id.value(), id->row.txn.value()));
     } else if (const auto* table = std::get_if<Put<TableRow>>(&effect)) {
       if (tables_.insert(table->row->id).second) Note(unit, "added", table->row->id.ToString());
+    } else if (const auto* dropped = std::get_if<Put<DroppedTableRow>>(&effect)) {
+      if (tables_.erase(dropped->row.id) > 0) Note(unit, "dropped", dropped->row.id.ToString());
     } else if (const auto* gone = std::get_if<EraseTable>(&effect)) {
+      // Where no older snapshot lives the table goes at once.
       if (tables_.erase(gone->id) > 0) Note(unit, "dropped", gone->id.ToString());
     } else if (const auto* partition = std::get_if<Put<PartitionRow>>(&effect)) {
       if (!partitions_.emplace(partition->row.table, partition->row.name).second) continue;
