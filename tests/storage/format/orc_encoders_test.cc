@@ -196,7 +196,11 @@ TEST(IntEncoder, KeepsRunsAmongValues) {
       const int64_t step = static_cast<int64_t>(random() % 3);
       const size_t count = random() % 2 == 0 ? random() % 10 : random() % 2000;
       encoder.AddArithmetic(first, step, count);
-      for (size_t i = 0; i < count; ++i) expected.push_back(first + step * static_cast<int64_t>(i));
+      // Wraps, as the format's arithmetic does.
+      for (size_t i = 0; i < count; ++i) {
+        expected.push_back(
+            static_cast<int64_t>(static_cast<uint64_t>(first) + static_cast<uint64_t>(step) * i));
+      }
     }
     ASSERT_THAT(encoder.Finish(), IsOk());
     const std::string bytes = encoder.stream().ToString();
