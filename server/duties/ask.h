@@ -37,6 +37,12 @@ void Ask(CommandPort& port, Executor& executor, Command command, Then then) {
       });
 }
 
+// Nothing was decided or kept, for a reason that may pass: the loop was busy or ending, or the
+// store had no room. To be tried again after a rest, never at once.
+inline bool WasNotTaken(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
+}
+
 // The same for commands that answer a status only.
 template <class Command, class Then>
 void AskStatus(CommandPort& port, Executor& executor, Command command, Then then) {

@@ -73,7 +73,7 @@ void Cleaner::NextEntry() {
         return task;
       },
       [this](absl::StatusOr<Task> task) {
-        if (absl::IsUnavailable(task.status())) return Finish(task.status());
+        if (WasNotTaken(task.status())) return Finish(task.status());
         // Ended meanwhile, dropped with its table, or refused (NO_CLEANUP): the state has said so.
         if (!task.ok() || !task->clean.pinned_by.empty()) return NextEntry();
         CleanEntry(*task);
@@ -125,7 +125,6 @@ void Cleaner::Conclude(const state::CleanTask& task,
                        const std::string& dir,
                        const compact::CleanReport& report) {
   if (!report.IsDone()) return Retry(task, dir, ProblemOf(report));
-  cleaned_any_ = true;
   Log(LogLevel::kInfo,
       "clean.done",
       {{"compaction_id", task.row.id.value()},
@@ -151,15 +150,17 @@ void Cleaner::Retry(const state::CleanTask& task,
 }
 
 void Cleaner::Report(state::FinishClean command) {
+  const bool done = command.done;
   AskStatus(
       port_,
       executor_,
       [command = std::move(command)](state::State& state, state::Now now, state::Unit& unit) {
         return state.FinishCleaning(command, now, unit);
       },
-      [this](const absl::Status& status) {
+      [this, done](const absl::Status& status) {
         // What the loop could not take is done again by the next pass; what it refuses has ended.
-        if (absl::IsUnavailable(status)) return Finish(status);
+        if (WasNotTaken(status)) return Finish(status);
+        cleaned_any_ |= status.ok() && done;
         NextEntry();
       });
 }

@@ -150,7 +150,7 @@ void Initiator::Request(const Candidate& candidate, const state::EnqueueCompacti
         return state.Enqueue(command, now, unit);
       },
       [this, candidate, command](absl::StatusOr<state::EnqueuedCompaction> answer) {
-        if (absl::IsUnavailable(answer.status())) {
+        if (WasNotTaken(answer.status())) {
           Enqueue(candidate);
           return Finish(answer.status());
         }
@@ -184,7 +184,7 @@ void Initiator::NoteNotInitiated(const Candidate& candidate,
         return state.NoteNotInitiated(command, now, unit);
       },
       [this, candidate](const absl::StatusOr<CompactionId>& noted) {
-        if (absl::IsUnavailable(noted.status())) {
+        if (WasNotTaken(noted.status())) {
           Enqueue(candidate);
           return Finish(noted.status());
         }

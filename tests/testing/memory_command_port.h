@@ -31,7 +31,7 @@ class MemoryCommandPort final : public duties::CommandPort {
     absl::Status status = absl::OkStatus();
     if (fail_next_ > 0) {
       --fail_next_;
-      status = MakeError(ErrorReason::kStoreBusy, "the store is busy");
+      status = MakeError(failure_, "the unit was not stored");
     } else {
       RunUnit([&](state::Unit& unit) { command(*state_, Now(), unit); });
     }
@@ -49,7 +49,10 @@ class MemoryCommandPort final : public duties::CommandPort {
   }
 
   // The next `count` units are not stored.
-  void FailNext(int count) { fail_next_ = count; }
+  void FailNext(int count, ErrorReason why = ErrorReason::kStoreBusy) {
+    fail_next_ = count;
+    failure_ = why;
+  }
   // The process ended and began again.
   void Restart() {
     absl::StatusOr<std::unique_ptr<state::State>> loaded =
@@ -86,6 +89,7 @@ class MemoryCommandPort final : public duties::CommandPort {
   StoredState stored_;
   std::unique_ptr<state::State> state_;
   std::function<void()> changed_;
+  ErrorReason failure_ = ErrorReason::kStoreBusy;
   int fail_next_ = 0;
 };
 

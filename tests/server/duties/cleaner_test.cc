@@ -205,6 +205,23 @@ TEST_F(CleanerTest, DeletesNothingBeforeItsMarkIsDurable) {  // R-8
   world_.Stop(cleaner);
 }
 
+TEST_F(CleanerTest, RestsWhereTheStoreHasNoRoomForItsReport) {
+  Cleaner::Options options;
+  options.before_removal = [&](const acid::Removal&) {
+    world_.port.FailNext(1000, ErrorReason::kStoreFull);
+  };
+  Cleaner cleaner(options, world_.port, world_.executor, world_.clock, world_.fs);
+  cleaner.Start();
+  world_.executor.RunReady();
+  EXPECT_THAT(world_.Names("t"), SizeIs(1));
+  EXPECT_EQ(world_.Compaction(id_).state, CompactionState::kReadyForCleaning);
+  EXPECT_EQ(cleaner.status().failures, 1) << "one try, then a rest";
+  world_.port.FailNext(0);
+  world_.executor.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(world_.Compaction(id_).state, CompactionState::kSucceeded);
+  world_.Stop(cleaner);
+}
+
 TEST_F(CleanerTest, LeavesATableWithNoCleanupAlone) {  // CL-7
   ASSERT_THAT(world_.port.Do([&](state::State& s, state::Now now, state::Unit& unit) {
     return s.SetProperties(NameOf("t"), {{"NO_CLEANUP", "true"}}, {}, now, unit);
