@@ -165,7 +165,7 @@ class BatchCore {
   std::unique_ptr<state::State> state_;
   std::optional<state::Unit> unit_;
   // Of the last unit, for the next one; unless it was a large one, which is seldom.
-  static constexpr size_t kEffectsKept = 1024;
+  static constexpr size_t kEffectsKept = 4096;
   Effects effects_memory_;
   std::vector<state::Event> events_memory_;
   MonoTime unit_began_{};
