@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <absl/status/status.h>
@@ -14,6 +15,7 @@
 #include <arrow/array/data.h>
 #include <arrow/buffer.h>
 
+#include "storage/base/status_macros.h"
 #include "storage/format/orc/plan.h"
 #include "storage/format/orc/rle.h"
 #include "storage/format/orc/row_index.h"
@@ -95,6 +97,50 @@ class ColumnReader {
   bool has_present_;
   BitDecoder present_;
   BitDecoder::Place saved_present_;
+};
+
+// A column whose place is that of one stream of runs beside PRESENT, and of what is below it.
+template <class Decoder>
+class OneStreamReader : public ColumnReader {
+ public:
+  void Save() override {
+    ColumnReader::Save();
+    values_.Save(&saved_);
+  }
+  absl::Status Restore() override {
+    SKEP_RETURN_IF_ERROR(values_.Restore(saved_));
+    return ColumnReader::Restore();
+  }
+
+ protected:
+  static constexpr bool kOfBits = std::is_same_v<Decoder, BitDecoder>;
+
+  OneStreamReader(StripeSource& source, const PlanNode& node, StreamKind kind)
+      : ColumnReader(source, node), values_(source.Open(node, kind)) {}
+  // Of integers.
+  OneStreamReader(StripeSource& source,
+                  const PlanNode& node,
+                  StreamKind kind,
+                  Signedness signedness)
+      : ColumnReader(source, node), values_(OpenInts(kind, signedness)) {}
+
+  absl::Status SeekValues(PositionCursor& positions) override {
+    const ByteStream::Position position = positions.Bytes();
+    const uint64_t number = positions.Number();
+    if constexpr (kOfBits) {
+      return values_.Seek(position, number, positions.Number());
+    } else {
+      return values_.Seek(position, number);
+    }
+  }
+  size_t PositionCount() const override {
+    return kOfBits ? PositionCursor::OfBits(compressed()) : PositionCursor::OfRuns(compressed());
+  }
+
+  Decoder values_;
+
+ private:
+  typename Decoder::Place saved_;
 };
 
 // The readers of each kind of column; ColumnReader::Make chooses.

@@ -125,6 +125,31 @@ class ColumnWriter {
   std::vector<std::unique_ptr<ColumnWriter>> children_;
 };
 
+inline const OutStream& StreamOf(const OutStream& stream) { return stream; }
+template <class Encoder>
+const OutStream& StreamOf(const Encoder& encoder) {
+  return encoder.stream();
+}
+
+// A column with one stream beside PRESENT.
+template <class Encoder>
+class OneStreamWriter : public ColumnWriter {
+ protected:
+  template <class... Options>
+  OneStreamWriter(const ColumnContext& context, uint32_t column, Options... options)
+      : ColumnWriter(context, column), data_(context.compressor, context.block_size, options...) {}
+
+  void AddPositions(Positions* out) const override { data_.AddPosition(out); }
+  absl::Status FinishStreams() override { return data_.Finish(); }
+  void AddStreams(std::vector<FinishedStream>* out) const override {
+    out->push_back({StreamKind::kData, &StreamOf(data_)});
+  }
+  void ClearStreams() override { data_.Clear(); }
+  uint64_t StreamBytes() const override { return data_.size(); }
+
+  Encoder data_;
+};
+
 // The writer of `type` as column `column` (preorder), with its children. `bloom` names the columns
 // that get bloom filters.
 std::unique_ptr<ColumnWriter> MakeColumnWriter(const ColumnContext& context,

@@ -26,9 +26,7 @@ void IntRange::Take(proto::ColumnStatistics* out) {
 }
 
 IntColumnWriter::IntColumnWriter(const ColumnContext& context, TypeKind kind, uint32_t column)
-    : ColumnWriter(context, column),
-      kind_(kind),
-      data_(context.compressor, context.block_size, Signedness::kSigned, context.packing) {
+    : OneStreamWriter(context, column, Signedness::kSigned, context.packing), kind_(kind) {
   EnableBloom();
 }
 

@@ -34,7 +34,7 @@ struct IntRange {
   void Take(proto::ColumnStatistics* out);
 };
 
-class IntColumnWriter final : public ColumnWriter {
+class IntColumnWriter final : public OneStreamWriter<IntEncoder> {
  public:
   IntColumnWriter(const ColumnContext& context, TypeKind kind, uint32_t column);
 
@@ -51,14 +51,7 @@ class IntColumnWriter final : public ColumnWriter {
 
  protected:
   absl::Status AppendValid(const arrow::ArrayData& data, int64_t from, int64_t count) override;
-  void AddPositions(Positions* out) const override { data_.AddPosition(out); }
   void TakeStatistics(proto::ColumnStatistics* out) override;
-  absl::Status FinishStreams() override { return data_.Finish(); }
-  void AddStreams(std::vector<FinishedStream>* out) const override {
-    out->push_back({StreamKind::kData, &data_.stream()});
-  }
-  void ClearStreams() override { data_.Clear(); }
-  uint64_t StreamBytes() const override { return data_.size(); }
 
  private:
   template <class T>
@@ -72,7 +65,6 @@ class IntColumnWriter final : public ColumnWriter {
   absl::Status AppendHybridDays(const int32_t* days, int64_t count);
 
   const TypeKind kind_;
-  IntEncoder data_;
   IntRange range_;
 };
 

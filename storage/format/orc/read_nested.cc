@@ -55,26 +55,16 @@ class StructReader final : public ColumnReader {
 };
 
 // Lists and maps: lengths, and the elements of all of them one after another.
-class ListReader final : public ColumnReader {
+class ListReader final : public OneStreamReader<IntDecoder> {
  public:
   ListReader(StripeSource& source, const PlanNode& node, Children children)
-      : ColumnReader(source, node),
-        lengths_(OpenInts(StreamKind::kLength, Signedness::kUnsigned)),
+      : OneStreamReader(source, node, StreamKind::kLength, Signedness::kUnsigned),
         children_(std::move(children)) {}
-
-  void Save() override {
-    ColumnReader::Save();
-    lengths_.Save(&saved_);
-  }
-  absl::Status Restore() override {
-    SKEP_RETURN_IF_ERROR(lengths_.Restore(saved_));
-    return ColumnReader::Restore();
-  }
 
  protected:
   absl::StatusOr<Data> ReadValues(const Slots& slots) override {
     SKEP_RETURN_IF_ERROR(Grow(&scratch_, slots.count));
-    SKEP_RETURN_IF_ERROR(lengths_.Next(scratch_.data(), static_cast<size_t>(slots.count)));
+    SKEP_RETURN_IF_ERROR(values_.Next(scratch_.data(), static_cast<size_t>(slots.count)));
     SKEP_ASSIGN_OR_RETURN(const uint64_t total, Sum(slots.count));
     // Elements without streams of their own (empty structs) cost nothing below, but Arrow's offsets
     // end somewhere.
@@ -106,18 +96,13 @@ class ListReader final : public ColumnReader {
     scratch_.resize(std::max<size_t>(scratch_.size(), std::min(count, kPiece)));
     while (count > 0) {
       const auto piece = static_cast<int64_t>(std::min(count, kPiece));
-      SKEP_RETURN_IF_ERROR(lengths_.Next(scratch_.data(), static_cast<size_t>(piece)));
+      SKEP_RETURN_IF_ERROR(values_.Next(scratch_.data(), static_cast<size_t>(piece)));
       SKEP_ASSIGN_OR_RETURN(const uint64_t total, Sum(piece));
       for (const auto& child : children_) SKEP_RETURN_IF_ERROR(child->Skip(total));
       count -= static_cast<uint64_t>(piece);
     }
     return absl::OkStatus();
   }
-  absl::Status SeekValues(PositionCursor& positions) override {
-    const ByteStream::Position position = positions.Bytes();
-    return lengths_.Seek(position, positions.Number());
-  }
-  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
   std::span<const std::unique_ptr<ColumnReader>> children() const override { return children_; }
 
  private:
@@ -130,7 +115,7 @@ class ListReader final : public ColumnReader {
       any |= static_cast<uint64_t>(scratch_[static_cast<size_t>(i)]);
       sum += static_cast<uint64_t>(scratch_[static_cast<size_t>(i)]);
     }
-    if (any > kMostElements) return lengths_.stream().Bad("a list of more elements than can be");
+    if (any > kMostElements) return values_.stream().Bad("a list of more elements than can be");
     return sum;
   }
 
@@ -150,34 +135,21 @@ class ListReader final : public ColumnReader {
     return buffer;
   }
 
-  IntDecoder lengths_;
   const Children children_;
   std::vector<int64_t> scratch_;
-  IntDecoder::Place saved_;
 };
 
 // struct<tag, f0, f1, …>: a member has places where its tag is.
-class UnionReader final : public ColumnReader {
+class UnionReader final : public OneStreamReader<ByteDecoder> {
  public:
   UnionReader(StripeSource& source, const PlanNode& node, Children children)
-      : ColumnReader(source, node),
-        tags_(source.Open(node, StreamKind::kData)),
-        children_(std::move(children)) {}
-
-  void Save() override {
-    ColumnReader::Save();
-    tags_.Save(&saved_);
-  }
-  absl::Status Restore() override {
-    SKEP_RETURN_IF_ERROR(tags_.Restore(saved_));
-    return ColumnReader::Restore();
-  }
+      : OneStreamReader(source, node, StreamKind::kData), children_(std::move(children)) {}
 
  protected:
   absl::StatusOr<Data> ReadValues(const Slots& slots) override {
     SKEP_ASSIGN_OR_RETURN(auto buffer, NewBuffer(slots.length));
     uint8_t* tags = buffer->mutable_data();
-    SKEP_RETURN_IF_ERROR(tags_.Next(tags, static_cast<size_t>(slots.count)));
+    SKEP_RETURN_IF_ERROR(values_.Next(tags, static_cast<size_t>(slots.count)));
     SKEP_RETURN_IF_ERROR(CheckTags(tags, slots.count));
     if (slots.valid != nullptr) Spread(tags, slots.length, slots.bits(), slots.count);
     std::vector<Data> fields;
@@ -196,7 +168,7 @@ class UnionReader final : public ColumnReader {
     std::vector<uint64_t> of_child(children_.size());
     while (count > 0) {
       const auto piece = static_cast<size_t>(std::min<uint64_t>(count, tags.size()));
-      SKEP_RETURN_IF_ERROR(tags_.Next(tags.data(), piece));
+      SKEP_RETURN_IF_ERROR(values_.Next(tags.data(), piece));
       SKEP_RETURN_IF_ERROR(CheckTags(tags.data(), static_cast<int64_t>(piece)));
       for (size_t i = 0; i < piece; ++i) ++of_child[tags[i]];
       count -= piece;
@@ -206,11 +178,6 @@ class UnionReader final : public ColumnReader {
     }
     return absl::OkStatus();
   }
-  absl::Status SeekValues(PositionCursor& positions) override {
-    const ByteStream::Position position = positions.Bytes();
-    return tags_.Seek(position, positions.Number());
-  }
-  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
   std::span<const std::unique_ptr<ColumnReader>> children() const override { return children_; }
 
  private:
@@ -218,7 +185,7 @@ class UnionReader final : public ColumnReader {
     const auto unknown =
         std::find_if(tags, tags + count, [&](uint8_t tag) { return tag >= children_.size(); });
     return unknown == tags + count ? absl::OkStatus()
-                                   : tags_.stream().Bad("a union with an unknown tag");
+                                   : values_.stream().Bad("a union with an unknown tag");
   }
 
   absl::StatusOr<Slots> Member(const Slots& slots, const uint8_t* tags, uint8_t tag) const {
@@ -235,9 +202,7 @@ class UnionReader final : public ColumnReader {
     return Slots{slots.length, count, std::move(bits)};
   }
 
-  ByteDecoder tags_;
   const Children children_;
-  ByteDecoder::Place saved_;
 };
 
 }  // namespace

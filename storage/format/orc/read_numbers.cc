@@ -20,22 +20,12 @@ void SpreadTo(const Slots& slots, T* values) {
 
 // smallint, int, bigint, date: integer runs, narrowed (RL-8, TY-12).
 template <class T>
-class IntReader final : public ColumnReader {
+class IntReader final : public OneStreamReader<IntDecoder> {
  public:
   IntReader(StripeSource& source, const PlanNode& node)
-      : ColumnReader(source, node),
+      : OneStreamReader(source, node, StreamKind::kData, Signedness::kSigned),
         converts_days_(node.type.kind == TypeKind::kDate &&
-                       source.calendar() == Calendar::kJulianGregorian),
-        values_(OpenInts(StreamKind::kData, Signedness::kSigned)) {}
-
-  void Save() override {
-    ColumnReader::Save();
-    values_.Save(&saved_);
-  }
-  absl::Status Restore() override {
-    SKEP_RETURN_IF_ERROR(values_.Restore(saved_));
-    return ColumnReader::Restore();
-  }
+                       source.calendar() == Calendar::kJulianGregorian) {}
 
  protected:
   absl::StatusOr<Data> ReadValues(const Slots& slots) override {
@@ -47,11 +37,6 @@ class IntReader final : public ColumnReader {
     return Array(slots, {std::move(buffer)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count); }
-  absl::Status SeekValues(PositionCursor& positions) override {
-    const ByteStream::Position position = positions.Bytes();
-    return values_.Seek(position, positions.Number());
-  }
-  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
 
  private:
   // TY-10: days before the cut-over are shown by their label in the writer's calendar.
@@ -66,23 +51,12 @@ class IntReader final : public ColumnReader {
   }
 
   const bool converts_days_;
-  IntDecoder values_;
-  IntDecoder::Place saved_;
 };
 
-class TinyintReader final : public ColumnReader {
+class TinyintReader final : public OneStreamReader<ByteDecoder> {
  public:
   TinyintReader(StripeSource& source, const PlanNode& node)
-      : ColumnReader(source, node), values_(source.Open(node, StreamKind::kData)) {}
-
-  void Save() override {
-    ColumnReader::Save();
-    values_.Save(&saved_);
-  }
-  absl::Status Restore() override {
-    SKEP_RETURN_IF_ERROR(values_.Restore(saved_));
-    return ColumnReader::Restore();
-  }
+      : OneStreamReader(source, node, StreamKind::kData) {}
 
  protected:
   absl::StatusOr<Data> ReadValues(const Slots& slots) override {
@@ -92,30 +66,14 @@ class TinyintReader final : public ColumnReader {
     return Array(slots, {std::move(buffer)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count); }
-  absl::Status SeekValues(PositionCursor& positions) override {
-    const ByteStream::Position position = positions.Bytes();
-    return values_.Seek(position, positions.Number());
-  }
-  size_t PositionCount() const override { return PositionCursor::OfRuns(compressed()); }
 
  private:
-  ByteDecoder values_;
-  ByteDecoder::Place saved_;
 };
 
-class BooleanReader final : public ColumnReader {
+class BooleanReader final : public OneStreamReader<BitDecoder> {
  public:
   BooleanReader(StripeSource& source, const PlanNode& node)
-      : ColumnReader(source, node), values_(source.Open(node, StreamKind::kData)) {}
-
-  void Save() override {
-    ColumnReader::Save();
-    values_.Save(&saved_);
-  }
-  absl::Status Restore() override {
-    SKEP_RETURN_IF_ERROR(values_.Restore(saved_));
-    return ColumnReader::Restore();
-  }
+      : OneStreamReader(source, node, StreamKind::kData) {}
 
  protected:
   absl::StatusOr<Data> ReadValues(const Slots& slots) override {
@@ -129,16 +87,8 @@ class BooleanReader final : public ColumnReader {
     return Array(slots, {std::move(bits)});
   }
   absl::Status SkipValues(uint64_t count) override { return values_.Skip(count).status(); }
-  absl::Status SeekValues(PositionCursor& positions) override {
-    const ByteStream::Position position = positions.Bytes();
-    const uint64_t bytes = positions.Number();
-    return values_.Seek(position, bytes, positions.Number());
-  }
-  size_t PositionCount() const override { return PositionCursor::OfBits(compressed()); }
 
  private:
-  BitDecoder values_;
-  BitDecoder::Place saved_;
 };
 
 // IEEE 754, little-endian, as the machine has it (RL-4).

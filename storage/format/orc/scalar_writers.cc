@@ -14,10 +14,9 @@ namespace skep::orc {
 
 namespace {
 
-class BooleanWriter final : public ColumnWriter {
+class BooleanWriter final : public OneStreamWriter<BitEncoder> {
  public:
-  BooleanWriter(const ColumnContext& context, uint32_t column)
-      : ColumnWriter(context, column), data_(context.compressor, context.block_size) {}
+  BooleanWriter(const ColumnContext& context, uint32_t column) : OneStreamWriter(context, column) {}
   proto::ColumnEncoding Encoding() const override { return Direct(EncodingKind::kDirect); }
 
  protected:
@@ -27,27 +26,18 @@ class BooleanWriter final : public ColumnWriter {
     trues_ += arrow::internal::CountSetBits(bits, data.offset + from, count);
     return absl::OkStatus();
   }
-  void AddPositions(Positions* out) const override { data_.AddPosition(out); }
   void TakeStatistics(proto::ColumnStatistics* out) override {
     out->mutable_bucket_statistics()->add_count(static_cast<uint64_t>(trues_));
     trues_ = 0;
   }
-  absl::Status FinishStreams() override { return data_.Finish(); }
-  void AddStreams(std::vector<FinishedStream>* out) const override {
-    out->push_back({StreamKind::kData, &data_.stream()});
-  }
-  void ClearStreams() override { data_.Clear(); }
-  uint64_t StreamBytes() const override { return data_.size(); }
 
  private:
-  BitEncoder data_;
   int64_t trues_ = 0;
 };
 
-class TinyintWriter final : public ColumnWriter {
+class TinyintWriter final : public OneStreamWriter<ByteEncoder> {
  public:
-  TinyintWriter(const ColumnContext& context, uint32_t column)
-      : ColumnWriter(context, column), data_(context.compressor, context.block_size) {
+  TinyintWriter(const ColumnContext& context, uint32_t column) : OneStreamWriter(context, column) {
     EnableBloom();
   }
   proto::ColumnEncoding Encoding() const override { return Direct(EncodingKind::kDirect); }
@@ -63,25 +53,16 @@ class TinyintWriter final : public ColumnWriter {
     }
     return absl::OkStatus();
   }
-  void AddPositions(Positions* out) const override { data_.AddPosition(out); }
   void TakeStatistics(proto::ColumnStatistics* out) override { range_.Take(out); }
-  absl::Status FinishStreams() override { return data_.Finish(); }
-  void AddStreams(std::vector<FinishedStream>* out) const override {
-    out->push_back({StreamKind::kData, &data_.stream()});
-  }
-  void ClearStreams() override { data_.Clear(); }
-  uint64_t StreamBytes() const override { return data_.size(); }
 
  private:
-  ByteEncoder data_;
   IntRange range_;
 };
 
 template <class T>
-class FloatingWriter final : public ColumnWriter {
+class FloatingWriter final : public OneStreamWriter<OutStream> {
  public:
-  FloatingWriter(const ColumnContext& context, uint32_t column)
-      : ColumnWriter(context, column), data_(context.compressor, context.block_size) {
+  FloatingWriter(const ColumnContext& context, uint32_t column) : OneStreamWriter(context, column) {
     EnableBloom();
   }
   proto::ColumnEncoding Encoding() const override { return Direct(EncodingKind::kDirect); }
@@ -104,7 +85,6 @@ class FloatingWriter final : public ColumnWriter {
     }
     return absl::OkStatus();
   }
-  void AddPositions(Positions* out) const override { data_.AddPosition(out); }
   // Of values among which a NaN may be nothing is said: readers disagree on where it stands (SG-5).
   // A sum that is not a NaN has seen none. Zeros lie between -0.0 and 0.0, whatever a reader holds
   // of their order.
@@ -119,15 +99,8 @@ class FloatingWriter final : public ColumnWriter {
     maximum_ = -std::numeric_limits<double>::infinity();
     sum_ = 0;
   }
-  absl::Status FinishStreams() override { return data_.Finish(); }
-  void AddStreams(std::vector<FinishedStream>* out) const override {
-    out->push_back({StreamKind::kData, &data_});
-  }
-  void ClearStreams() override { data_.Clear(); }
-  uint64_t StreamBytes() const override { return data_.size(); }
 
  private:
-  OutStream data_;
   double minimum_ = std::numeric_limits<double>::infinity();
   double maximum_ = -std::numeric_limits<double>::infinity();
   double sum_ = 0;
