@@ -22,6 +22,7 @@
 #include "storage/fs/posix_file_system.h"
 #include "tests/storage/format/bytes_file.h"
 #include "tests/storage/format/fixtures.h"
+#include "tests/storage/format/insert_events.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
 
@@ -33,6 +34,7 @@ using format::Predicate;
 using format::PredicateOp;
 using ::skep::testing::BytesFile;
 using ::skep::testing::Fixture;
+using ::skep::testing::Inserts;
 using ::skep::testing::IsOk;
 using ::skep::testing::OpenOrc;
 using ::skep::testing::TempDir;
@@ -104,15 +106,7 @@ void WriteEvenNumbers(const std::string& path) {
   for (const Column& column : columns) options.bloom_columns.push_back(column.name);
   fs::PosixFileSystem fs;
   SKEP_ASSERT_OK_AND_ASSIGN(const auto writer, CreateAcidWriter(fs, path, columns, options));
-  Batch batch;
-  batch.length = kRows;
-  batch.operation.assign(kRows, 0);
-  batch.original_write_id.assign(kRows, 7);
-  batch.bucket.assign(kRows, 536870912);
-  batch.current_write_id.assign(kRows, 7);
-  for (int64_t i = 0; i < kRows; ++i) batch.row_id.push_back(i);
-  batch.rows = RowsOf(numbers);
-  ASSERT_THAT(writer->Append(batch), IsOk());
+  ASSERT_THAT(writer->Append(Inserts(RowsOf(numbers))), IsOk());
   ASSERT_THAT(writer->Close(), IsOk());
 }
 

@@ -12,6 +12,7 @@
 #include "storage/format/vocabulary.h"
 #include "storage/fs/posix_file_system.h"
 #include "tests/storage/format/fixtures.h"
+#include "tests/storage/format/insert_events.h"
 #include "tests/storage/format/random_rows.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
@@ -21,26 +22,13 @@ namespace {
 
 using ::skep::testing::HasMessage;
 using ::skep::testing::HasReason;
+using ::skep::testing::Inserts;
 using ::skep::testing::IsOk;
 using ::skep::testing::OpenOrc;
 using ::skep::testing::RandomBatch;
 using ::skep::testing::TempDir;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// Rows as insert events of write id 7, row ids from `first`.
-Batch Inserts(std::shared_ptr<arrow::RecordBatch> rows, int64_t first) {
-  Batch batch;
-  batch.length = rows->num_rows();
-  const auto length = static_cast<size_t>(batch.length);
-  batch.operation.assign(length, 0);
-  batch.original_write_id.assign(length, 7);
-  batch.bucket.assign(length, 536870912);
-  batch.current_write_id.assign(length, 7);
-  for (int64_t i = 0; i < batch.length; ++i) batch.row_id.push_back(first + i);
-  batch.rows = std::move(rows);
-  return batch;
-}
 
 std::vector<std::string> Texts(const arrow::RecordBatch& rows, const std::vector<Column>& columns) {
   std::vector<std::string> out(static_cast<size_t>(rows.num_rows()));

@@ -23,6 +23,7 @@
 #include "storage/format/timestamp_type.h"
 #include "storage/fs/posix_file_system.h"
 #include "tests/storage/format/fixtures.h"
+#include "tests/storage/format/insert_events.h"
 #include "tests/storage/format/random_rows.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
@@ -30,6 +31,7 @@
 namespace skep::orc {
 namespace {
 
+using ::skep::testing::Inserts;
 using ::skep::testing::IsOk;
 using ::skep::testing::RandomBatch;
 using ::skep::testing::TempDir;
@@ -42,16 +44,7 @@ void Write(const std::string& path,
            const std::shared_ptr<arrow::RecordBatch>& rows) {
   fs::PosixFileSystem fs;
   SKEP_ASSERT_OK_AND_ASSIGN(const auto writer, CreateAcidWriter(fs, path, columns, options));
-  Batch batch;
-  batch.length = rows->num_rows();
-  const auto length = static_cast<size_t>(batch.length);
-  batch.operation.assign(length, 0);
-  batch.original_write_id.assign(length, 7);
-  batch.bucket.assign(length, 536870912);
-  batch.current_write_id.assign(length, 7);
-  for (int64_t i = 0; i < batch.length; ++i) batch.row_id.push_back(i);
-  batch.rows = rows;
-  ASSERT_THAT(writer->Append(batch), IsOk());
+  ASSERT_THAT(writer->Append(Inserts(rows)), IsOk());
   ASSERT_THAT(writer->Close(), IsOk());
 }
 
